@@ -124,9 +124,10 @@ race: ## Unit tests of all other packages, natively, shuffled, with the race det
 faults: build ## Hold twenty good calls beside hostile clients and failing parts (LONG=5m)
 	ANTIPHON_FAULTS=$(or $(LONG),5m) go test -count=1 -timeout 60m -v -artifacts ./e2e/faults
 
-chaos: build ## Kill the proxy of idempotent requests at random (N=50 times), with 100,000 tries of 10,000 keys; then a server of a cluster with calls, as often
+chaos: build ## Kill the proxy of idempotent requests at random (N=50 times), with 100,000 tries of 10,000 keys; then a server of a cluster with calls, and one with a page in Firefox and in Chromium, as often
 	ANTIPHON_CHAOS=$(if $(filter-out file,$(origin N)),$(N),50) go test -count=1 -timeout 70m -run '^TestChaos$$' -v ./server/once
 	ANTIPHON_CHAOS=$(if $(filter-out file,$(origin N)),$(N),50) go test -count=1 -timeout 70m -run '^TestACallOutlivesItsServer$$' -v ./e2e/deploy
+	ANTIPHON_CHAOS=$(if $(filter-out file,$(origin N)),$(N),50) go test -count=1 -timeout 70m -run '^TestTheServerIsKilled$$' -v ./e2e/firefox
 
 protocol: ## Every event and field of the protocol is in a real session; prints how many
 	@scripts/protocol.sh

@@ -15,7 +15,6 @@ type call struct {
 	running int           // functions that run for the call beside the job queue: see background
 	gone    chan struct{} // closed when running is 0 after the call's end; nil before the end
 	begun   time.Duration
-	lost    time.Duration // when the connection was lost, in phaseLost
 	opened  bool
 	waits   chan error // Connect waits here; nil when it has its answer
 	events  uint64     // numbers the client's events
@@ -28,6 +27,7 @@ type call struct {
 	moves      bool   // the server stops: the end of this connection is not the end of the call
 	token      string // names the conversation when the client reconnects; empty when the server keeps none
 	seen       string // the id of the server's last event
+	arrivals   arrivals
 	recovery   recovery
 	outgoing   resendBuffer
 }
@@ -134,6 +134,7 @@ func (s *Session) receive(c *call, n uint64, e PeerEvent) {
 		switch {
 		case s.call != c:
 			s.trace("an event of a call that is over was dropped")
+		case n != c.connection && countsPackets(e): // the connection is not in use yet, or not any more
 		case n == c.attempt.n && (needsPeer(e) || c.peer != nil && aboutConnection(e)):
 			c.attempt.early = append(c.attempt.early, e)
 			if len(c.attempt.early) > s.limits.Queue {
@@ -145,7 +146,7 @@ func (s *Session) receive(c *call, n uint64, e PeerEvent) {
 			s.peerEvent(c, e)
 		}
 	})
-	if _, ok := e.(LevelsMeasured); ok {
+	if droppable(e) {
 		s.queue.offer(job)
 		return
 	}
@@ -156,6 +157,18 @@ func (s *Session) receive(c *call, n uint64, e PeerEvent) {
 			}
 		}))
 	}
+}
+
+// countsPackets reports whether e is about the packets that have come.
+func countsPackets(e PeerEvent) bool {
+	_, ok := e.(PacketsCounted)
+	return ok
+}
+
+// droppable reports whether the session may drop e when it has much to do: another such event follows soon.
+func droppable(e PeerEvent) bool {
+	_, ok := e.(LevelsMeasured)
+	return ok || countsPackets(e)
 }
 
 // needsPeer reports whether e can only be handled once Dial has returned.
@@ -170,7 +183,7 @@ func aboutConnection(e PeerEvent) bool {
 	case PeerOpened, PeerLost, PeerRestored, PeerBroken, PeerEnded:
 		return true
 	case Message, MicrophoneAsked, MicrophoneOpened, MicrophoneFailed, DevicesChanged, LevelsMeasured, SoundBlocked, PlaybackStarted,
-		PlaybackStopped, SpeechOnset, SpeechSustained, SpeechEnded, PositionPassed:
+		PlaybackStopped, SpeechOnset, SpeechSustained, SpeechEnded, PositionPassed, PacketsCounted:
 	}
 	return false
 }
@@ -181,7 +194,7 @@ func aboutPlayback(e PeerEvent) bool {
 	case PlaybackStarted, PlaybackStopped, LevelsMeasured:
 		return true
 	case Message, PeerOpened, PeerLost, PeerRestored, PeerBroken, PeerEnded, MicrophoneAsked, MicrophoneOpened, MicrophoneFailed,
-		DevicesChanged, SoundBlocked, SpeechOnset, SpeechSustained, SpeechEnded, PositionPassed:
+		DevicesChanged, SoundBlocked, SpeechOnset, SpeechSustained, SpeechEnded, PositionPassed, PacketsCounted:
 	}
 	return false
 }
@@ -197,7 +210,11 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 			s.connectionCarries()
 		}
 	case PeerLost:
-		s.connectionInterrupted(c, e.Moved)
+		if e.Moved {
+			s.connectionInterrupted(c, 0)
+		} else {
+			s.connectionInterrupted(c, restartAfter)
+		}
 	case PeerRestored:
 		if s.phase == phaseLost && c.recovery.restart == nil {
 			s.connectionCarries()
@@ -240,6 +257,8 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 		s.speechEnded()
 	case PositionPassed:
 		s.positionPassed(e.At)
+	case PacketsCounted:
+		s.packetsCounted(c, e.Received)
 	}
 }
 

@@ -35,8 +35,9 @@
 //
 // # A lost connection
 //
-// The state is [Reconnecting] until the connection is back, and [Snapshot.Err] says why it is not. An interrupted connection comes
-// back by itself, or the session restarts it after two seconds, or at once if the client has moved to another address ([Restarter]).
+// The state is [Reconnecting] until the connection is back, and [Snapshot.Err] says why it is not. A connection is lost when the peer says
+// so, or when no packet has come for 1.5 s ([PacketsCounted]). An interrupted connection comes back by itself, or the session restarts it
+// ([Restarter]): after two seconds, or at once if no packet comes or the client has moved to another address.
 // After a broken connection the session dials again, with growing pauses, until [Limits.Lost] is over. If the server has kept the conversation, the new call goes on with it
 // ([Resumable]), and each side gets every event once. If it has not, or is no Antiphon, a new conversation begins with the words of
 // the transcript, and Snapshot.Err is [ErrBegunAnew]. What the user writes meanwhile waits and is sent in order.

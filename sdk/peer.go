@@ -113,7 +113,7 @@ type PipelineSource interface {
 
 // PeerEvent is what happens on a call. Exhaustively: Message, PeerOpened, PeerLost, PeerRestored, PeerBroken, PeerEnded,
 // MicrophoneAsked, MicrophoneOpened, MicrophoneFailed, DevicesChanged, LevelsMeasured, SoundBlocked, PlaybackStarted, PlaybackStopped,
-// SpeechOnset, SpeechSustained, SpeechEnded, PositionPassed.
+// SpeechOnset, SpeechSustained, SpeechEnded, PositionPassed, PacketsCounted.
 //
 //sumtype:decl
 type PeerEvent interface{ peerEvent() }
@@ -162,6 +162,10 @@ type (
 	SpeechEnded struct{}
 	// PositionPassed is a Ducker's answer to AwaitPosition, with the same position.
 	PositionPassed struct{ At PlayedPosition }
+	// PacketsCounted: so many packets of the agent's sound have come on this connection. A peer of a server that sends a packet every 20 ms,
+	// also while the agent is silent (an Antiphon over WebRTC), counts them each 250 ms. From the counts the session finds out that the server
+	// or the network is gone, and restarts the connection. The session may drop it.
+	PacketsCounted struct{ Received uint64 }
 )
 
 func (Message) peerEvent()          {}
@@ -182,3 +186,4 @@ func (SpeechOnset) peerEvent()      {}
 func (SpeechSustained) peerEvent()  {}
 func (SpeechEnded) peerEvent()      {}
 func (PositionPassed) peerEvent()   {}
+func (PacketsCounted) peerEvent()   {}

@@ -105,7 +105,7 @@ func (s *Session) nextDeadline() time.Duration {
 		}
 		sooner(s.call.begun + s.limits.Connect)
 	case phaseLost:
-		sooner(s.call.lost + s.limits.Lost)
+		sooner(s.call.recovery.lost + s.limits.Lost)
 		sooner(s.call.recovery.due)
 	case phaseLive:
 		sooner(s.dialog.turnDeadline(&s.limits))
@@ -137,7 +137,7 @@ func (s *Session) ring(now time.Duration) {
 		return
 	case phaseLost:
 		switch {
-		case late(s.call.lost + s.limits.Lost):
+		case late(s.call.recovery.lost + s.limits.Lost):
 			s.fail(s.lossError())
 		case late(s.call.recovery.due):
 			s.recoverNow()

@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// restartAfter is how long a connection may be interrupted before it is restarted.
+	// restartAfter is how long a connection may be interrupted before it is restarted, if packets of the server still come, or if the peer
+	// does not count them.
 	restartAfter = 2 * time.Second
 	// restartTime is how long a restart may take until the connection is back.
 	restartTime = 8 * time.Second
@@ -64,9 +65,11 @@ type recovery struct {
 	// restart is the ICE restart that is under way; nil when none is. While it is set, it does not matter whether the old network
 	// path carries packets again.
 	restart *restart
-	tries   int  // redials that have failed
-	shown   bool // Snapshot.Err says why the connection is lost
-	fresh   bool // a new conversation has begun, and the server has not created its session yet
+	tries   int           // redials that have failed
+	lost    time.Duration // when the connection was lost
+	quiet   bool          // the connection is lost because no packet came, so that it is back when one comes
+	shown   bool          // Snapshot.Err says why the connection is lost
+	fresh   bool          // a new conversation has begun, and the server has not created its session yet
 }
 
 // restart is one ICE restart. Its address identifies it: the session takes a result only from the restart that recovery.restart
@@ -92,24 +95,19 @@ const (
 // connectionLost notes that the connection carries nothing.
 func (s *Session) connectionLost() {
 	if s.phase == phaseLive {
-		s.phase, s.call.lost, s.dirty = phaseLost, s.clock.Now(), true
-		s.setRecovery(recovery{due: Never})
+		s.phase, s.dirty = phaseLost, true
+		s.setRecovery(recovery{due: Never, lost: s.clock.Now()})
 	}
 }
 
-// connectionInterrupted waits for the connection to come back by itself. If the server keeps the conversation, a restart helps after a
-// while; at once if the client has moved to another address. If it does not, a restart that fails would cost the conversation, so there is
-// none.
-func (s *Session) connectionInterrupted(c *call, moved bool) {
+// connectionInterrupted waits for the connection to come back by itself. If the server keeps the conversation, the session restarts the
+// connection after wait. If it does not, a restart that fails would cost the conversation, so there is none.
+func (s *Session) connectionInterrupted(c *call, wait time.Duration) {
 	if s.phase != phaseLive {
 		return
 	}
 	s.connectionLost()
 	if _, can := c.peer.(Restarter); can && c.token != "" {
-		wait := restartAfter
-		if moved {
-			wait = 0
-		}
 		s.recover(recoverRestart, wait)
 	}
 }
@@ -202,12 +200,12 @@ func (s *Session) restart(c *call) {
 func (s *Session) restarted(err error) {
 	switch {
 	case err == nil:
+		s.call.arrivals.restart(s.clock.Now())
 		s.connectionCarries()
 	case errors.Is(err, ErrUnavailable):
 		s.trace("the server knows no restart: the connection comes back by itself, or not at all")
 	default:
-		s.trace("the restart failed: another call goes on")
-		s.showObstacle(err)
+		s.trace("the restart failed: another call goes on: " + err.Error()) // the user learns it only if that fails, too
 		s.recover(recoverRedial, 0)
 	}
 }
@@ -282,7 +280,7 @@ func (s *Session) adoptPeer(c *call, n uint64, peer Peer) {
 	c.peer, c.dial, c.connection, c.peerClosed = peer, n, n, false
 	s.bindPeer()
 	peer.SetMuted(s.audio.Muted)
-	c.token, c.moves = told.Token, false
+	c.token, c.moves, c.arrivals = told.Token, false, arrivals{}
 	if told.Resumed {
 		in.serverTakes = takes && in.machine != nil
 		if s.dialog.sounding() {
@@ -310,6 +308,7 @@ func (s *Session) connectionCarries() {
 		s.err = nil
 	}
 	s.setRecovery(recovery{due: Never})
+	c.arrivals.carries()
 	s.dialog.connectionRestored(s.clock.Now())
 	for _, l := range c.outgoing.takeWaiting() {
 		if s.phase != phaseLive {

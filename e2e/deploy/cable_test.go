@@ -1,11 +1,12 @@
 package deploy
 
-// The network between one server and the NATS server, which a test can cut.
+// The network before one server, which a test can cut.
 
 import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -16,6 +17,7 @@ type cable struct {
 	to     string
 	listen net.Listener
 	done   sync.WaitGroup
+	gone   atomic.Bool
 
 	mu    sync.Mutex
 	isCut bool
@@ -59,13 +61,33 @@ func (c *cable) accept() {
 
 // carry copies from one end to the other, and then closes both.
 func (c *cable) carry(from, to net.Conn) {
-	_, _ = io.Copy(to, from) // its end is the end of the connection
+	_, _ = io.Copy(passing{to, &c.gone}, from) // its end is the end of the connection
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, end := range []net.Conn{from, to} {
 		_ = end.Close() // the other direction may have closed it
 		delete(c.open, end)
 	}
+}
+
+// passing passes on what is written, until gone. Then it drops it.
+type passing struct {
+	to   io.Writer
+	gone *atomic.Bool
+}
+
+// Write implements io.Writer.
+func (p passing) Write(b []byte) (int, error) {
+	if p.gone.Load() {
+		return len(b), nil
+	}
+	return p.to.Write(b)
+}
+
+// vanish is what a machine does that loses its power: the open connections carry nothing and do not end. New ones are not accepted.
+func (c *cable) vanish() {
+	c.gone.Store(true)
+	_ = c.listen.Close() // it ends accept
 }
 
 // keep notes the ends of a connection. It closes them and reports false while the cable is cut.

@@ -99,6 +99,10 @@ func (p *peer) pageEvent(what string, args []js.Value) {
 	case "track":
 		p.applyLevel()
 		p.ResumeSound()
+	case "packets":
+		if p.antiphon { // another server may send none while the agent is silent
+			p.tell(sdk.PacketsCounted{Received: uint64(args[0].Float())})
+		}
 	case "blocked":
 		p.tell(sdk.SoundBlocked{Blocked: args[0].Bool()})
 	case "look":

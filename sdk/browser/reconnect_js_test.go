@@ -5,6 +5,7 @@ package browser
 import (
 	"context"
 	"errors"
+	"syscall/js"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -39,6 +40,52 @@ func TestACallIsRestarted(t *testing.T) {
 	pc.Call("state", "connected")
 	p.g.Eventually(done).Should(gomega.Receive(gomega.BeNil()))
 	p.expect(sdk.PeerRestored{})
+}
+
+// received makes the fake browser say how many packets of the agent have come.
+func (p *page) received(packets int) {
+	stats := js.Global().Get("Array").New(object("id", "t", "type", "transport"), object("id", "a", "type", "inbound-rtp", "packetsReceived", packets))
+	p.set("stats", stats)
+}
+
+func TestPacketsAreCounted(t *testing.T) {
+	p := newPage(t)
+	p.received(0)
+	p.dial(Options{}, sdk.CallConfig{})
+	p.last("connections").Call("fire", "track", p.fake.Call("remote"))
+	p.received(7)
+	p.expect(sdk.PacketsCounted{Received: 7})
+	p.received(20)
+	p.expect(sdk.PacketsCounted{Received: 20})
+	p.expect(sdk.PacketsCounted{Received: 20})
+}
+
+// TestPacketsOfAnotherServer: a server that is no Antiphon may send no packet while the agent is silent.
+func TestPacketsOfAnotherServer(t *testing.T) {
+	p := newPage(t)
+	p.set("headers", object())
+	p.received(7)
+	p.dial(Options{}, sdk.CallConfig{})
+	p.last("connections").Call("fire", "track", p.fake.Call("remote"))
+	p.g.Consistently(p.events, "300ms").ShouldNot(gomega.Receive(gomega.BeAssignableToTypeOf(sdk.PacketsCounted{})))
+}
+
+// TestARestartWaitsForPackets: the browser takes a connection for connected until it has noticed that its network path is dead.
+func TestARestartWaitsForPackets(t *testing.T) {
+	p := newPage(t)
+	p.keeps()
+	call := p.dial(Options{}, sdk.CallConfig{})
+	pc := p.last("connections")
+	pc.Call("state", "connected")
+	pc.Call("fire", "track", p.fake.Call("remote"))
+	p.received(7)
+	p.expect(sdk.PacketsCounted{Received: 7})
+	done := make(chan error, 1)
+	go func() { done <- call.Restart(t.Context()) }()
+	p.g.Eventually(func() int { return p.fake.Get("requests").Length() }).Should(gomega.Equal(2))
+	p.g.Consistently(done, "150ms").ShouldNot(gomega.Receive(), "no packet has come")
+	p.received(8)
+	p.g.Eventually(done).Should(gomega.Receive(gomega.BeNil()))
 }
 
 func TestARestartThatFails(t *testing.T) {

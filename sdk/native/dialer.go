@@ -49,9 +49,8 @@ type Dialer struct {
 // maxMessage is the size of the largest event that a call accepts, in bytes.
 const maxMessage = 1 << 20
 
-// silentFor is how long no packet of an Antiphon comes before the connection counts as interrupted; checkSilence is how often the peer
-// looks. The server sends a packet every 20 ms.
-const silentFor, checkSilence = 2 * time.Second, 250 * time.Millisecond
+// countEvery is how often the peer counts the packets of an Antiphon, which sends one every 20 ms.
+const countEvery = 250 * time.Millisecond
 
 // disconnected is how long the network is silent before a connection counts as interrupted, failed how much longer before it counts
 // as broken. keepAlive is how often the client checks the connection.

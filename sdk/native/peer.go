@@ -42,8 +42,8 @@ type peer struct {
 	track   *webrtc.TrackLocalStaticRTP // nil without a microphone
 	muted   atomic.Bool
 
-	heard   atomic.Int64 // when the last packet of the agent came, in Unix nanoseconds; 0 before the first
-	workers *workers
+	received atomic.Uint64 // packets of the agent that have come
+	workers  *workers
 }
 
 func newPeer(d *Dialer, c sdk.CallConfig, servers []webrtc.ICEServer, sink func(sdk.PeerEvent)) (*peer, error) {
@@ -173,7 +173,7 @@ func (p *peer) playSound(track *webrtc.TrackRemote) {
 		if err != nil {
 			return // the call is over
 		}
-		p.heard.Store(time.Now().UnixNano())
+		p.received.Add(1)
 		// A packet that cannot be decoded is lost.
 		_ = dec.decode(packet.SequenceNumber, packet.Payload, func(pcm []int16) {
 			p.meter.agentFrame(pcm)
@@ -191,15 +191,15 @@ func (p *peer) playSound(track *webrtc.TrackRemote) {
 
 // watch reports changes of the connection.
 func (p *peer) watch() {
-	lost := false
-	tick := time.NewTicker(checkSilence)
+	lost, counted := false, uint64(0)
+	tick := time.NewTicker(countEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-p.workers.stop:
 			return
 		case <-tick.C:
-			lost = p.watchSilence(lost)
+			counted, lost = p.countPackets(counted, lost)
 			continue
 		case <-p.link.Changed():
 		}
@@ -208,9 +208,6 @@ func (p *peer) watch() {
 			lost = true
 			p.events.send(sdk.PeerLost{})
 		case webrtc.PeerConnectionStateConnected:
-			if p.heard.Load() != 0 {
-				p.heard.Store(time.Now().UnixNano()) // the silence until now was that of the old path
-			}
 			if lost {
 				lost = false
 				p.events.send(sdk.PeerRestored{})
@@ -226,26 +223,25 @@ func (p *peer) watch() {
 	}
 }
 
-// watchSilence reports that the link is lost when no packet of the agent has come for silentFor, and that it is back. An Antiphon sends a
-// packet every 20 ms. When a router between both ends changes its address, the server sends to the old one, while the client's own
-// connectivity checks still succeed: pion sees nothing. If this machine no longer has the address of the path, the link is lost at the first
-// silence. lost says whether the link was lost before; watchSilence returns whether it is now.
-func (p *peer) watchSilence(lost bool) bool {
-	last := p.heard.Load()
-	if last == 0 || !p.antiphon || p.link.State() != webrtc.PeerConnectionStateConnected {
-		return lost
+// countPackets reports how many packets of the agent have come. When a router between both ends changes its address, the server sends to the
+// old one, while the client's own connectivity checks still succeed: pion sees nothing, but no packet comes. If no packet has come since the
+// last count and this machine no longer has the address of the path, the connection is lost, until a packet comes. before is the result of the
+// last count. lost says whether the connection was lost before; countPackets returns whether it is now.
+func (p *peer) countPackets(before uint64, lost bool) (uint64, bool) {
+	n := p.received.Load()
+	if n == 0 || !p.antiphon || p.link.State() != webrtc.PeerConnectionStateConnected {
+		return n, lost
 	}
-	quiet := time.Since(time.Unix(0, last))
-	moved := !lost && quiet > checkSilence && p.addressGone()
 	switch {
-	case !lost && (quiet > silentFor || moved):
-		p.events.send(sdk.PeerLost{Moved: moved})
-		return true
-	case lost && quiet <= checkSilence:
+	case !lost && n == before && p.addressGone():
+		lost = true
+		p.events.send(sdk.PeerLost{Moved: true})
+	case lost && n != before:
+		lost = false
 		p.events.send(sdk.PeerRestored{})
-		return false
 	}
-	return lost
+	p.events.send(sdk.PacketsCounted{Received: n})
+	return n, lost
 }
 
 // addressGone reports whether this machine no longer has the address that the packets of the call come from.

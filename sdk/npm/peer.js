@@ -7,6 +7,11 @@ const jitterTarget = 20; // ms; how much audio the browser is asked to keep in i
 const block = 10; // ms; how much audio is between the decoder and the point where the volume is applied
 const maxAhead = 100; // ms; the longest time that playback is assumed to go on after the last packet
 const rtpPerMS = 48; // the RTP clock of Opus
+const countEvery = 250; // ms; how often the received packets are counted. A hidden page counts each second.
+const pathEvery = 50; // ms; how often a restart looks whether the new network path carries packets
+
+// passed waits for so many ms.
+const passed = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export class Peer extends BasePeer {
   #receiver; // of the agent's track
@@ -64,14 +69,29 @@ export class Peer extends BasePeer {
     return this.connection.setRemoteDescription({ type: "answer", sdp });
   }
 
-  // connected waits until the connection is connected.
-  connected(signal) {
-    const { connection } = this;
-    return new Promise((resolve) => {
-      const check = () => connection.connectionState === "connected" && resolve();
-      this.on(connection, "connectionstatechange", check, signal);
-      check();
-    });
+  // connected waits until the network path of a restart carries packets. Until the browser has noticed that the path before is dead, it
+  // takes the connection for connected. The server has left that path when it answers, so a packet that comes now came over the new one.
+  async connected(signal) {
+    const before = await this.#received();
+    while (!this.closed && !signal.aborted) {
+      if (this.connection.connectionState === "connected" && (before === undefined || (await this.#received()) !== before)) return;
+      await passed(pathEvery);
+    }
+  }
+
+  // received returns how many packets of the agent have come; undefined before its track, or in a browser that does not say.
+  async #received() {
+    try {
+      for (const one of (await this.#receiver.getStats()).values()) if (one.type === "inbound-rtp") return one.packetsReceived;
+    } catch {}
+  }
+
+  // count tells how many packets of the agent have come, until the call ends.
+  async #count() {
+    for (; !this.closed; await passed(countEvery)) {
+      const received = await this.#received();
+      if (received) this.tell("packets", received);
+    }
   }
 
   // play plays the agent's track and connects it to the capture worklet.
@@ -82,6 +102,7 @@ export class Peer extends BasePeer {
     if (receiver) Reflect.set(receiver, "jitterBufferTarget", jitterTarget); // a browser without it uses its own target
     this.hearAgent(this.playing);
     this.tell("track");
+    if (receiver) this.#count();
   }
 
   async sound() {

@@ -1,0 +1,71 @@
+package sdk
+
+// Finds out that no packet of the server arrives any more, from the numbers that the peer counts.
+
+import "time"
+
+const (
+	// quietLimit is how long no packet may come before the session asks the server for a restart. A live server answers, and then the
+	// restart costs no more than the gap did. The server waits for up to 1.4 s of missing audio (decision 042), so a shorter gap is none.
+	quietLimit = 1500 * time.Millisecond
+	// quietLimitAfterRestart applies for restartMemory after a restart: packets of a bad network, or of a server that is overloaded, may
+	// stop again and again, and each restart is work for the server.
+	quietLimitAfterRestart, restartMemory = 4 * time.Second, time.Minute
+	// lateCount is how much time may be between two counts. Peers count each 250 ms, those in a hidden page each second. If more has passed,
+	// the machine has slept or the page was suspended, and nobody knows what has come. It is below quietLimit, so that one count alone
+	// never shows silence.
+	lateCount = 1250 * time.Millisecond
+)
+
+// arrivals knows for how long no packet has come. The zero value is that of a connection on which nothing has come yet.
+type arrivals struct {
+	received  uint64        // the packets of the last count
+	countedAt time.Duration // when they were counted
+	quiet     time.Duration // how long no packet has come, as far as the counts show. It is never more than the true time.
+	restarted bool
+	restartAt time.Duration // when the last restart succeeded, if restarted is set
+}
+
+// count takes the number of packets that have come until now. come reports that there are new ones; stopped reports that none has come
+// for too long.
+func (a *arrivals) count(now time.Duration, received uint64) (come, stopped bool) {
+	passed := now - a.countedAt
+	a.countedAt = now
+	if come = received != a.received; come {
+		a.received, a.quiet = received, 0
+		return true, false
+	}
+	if passed > lateCount {
+		a.quiet = 0
+	} else {
+		a.quiet += passed
+	}
+	limit := quietLimit
+	if a.restarted && now-a.restartAt < restartMemory {
+		limit = quietLimitAfterRestart
+	}
+	return false, received != 0 && a.quiet >= limit
+}
+
+// carries notes that the connection carries packets again.
+func (a *arrivals) carries() { a.quiet = 0 }
+
+// restart notes that a restart has succeeded.
+func (a *arrivals) restart(now time.Duration) { a.restarted, a.restartAt = true, now }
+
+// packetsCounted takes the number of packets that the peer has received. If the server has fallen silent, the session restarts the
+// connection at once: a server that is gone does not answer, and then another dial goes on with the call.
+func (s *Session) packetsCounted(c *call, received uint64) {
+	come, stopped := c.arrivals.count(s.clock.Now(), received)
+	r := &c.recovery
+	switch {
+	case stopped && s.phase == phaseLive:
+		s.trace("no packet of the server comes any more")
+		s.connectionInterrupted(c, 0)
+		r.quiet = true
+	case stopped && s.phase == phaseLost && r.step == recoverRestart && r.due != Never:
+		s.recover(recoverRestart, 0)
+	case come && s.phase == phaseLost && r.quiet && r.restart == nil:
+		s.connectionCarries()
+	}
+}
