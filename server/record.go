@@ -159,8 +159,28 @@ type named struct {
 	Data machine.Named `json:"data"`
 }
 
-// step records one transition of one machine.
-func (r *recorder) step(session string, st coord.Step) {
+// StepWriter writes the steps of machines that belong to no session into a trace, as Watch.Trace does with those of sessions. It is safe for concurrent use. Its owner
+// closes it.
+type StepWriter struct{ lines *recorder }
+
+// NewStepWriter returns a StepWriter. out may also be Watch.Trace if its writes do not overlap, as those of a file do not.
+func NewStepWriter(out io.Writer, log *slog.Logger) *StepWriter {
+	return &StepWriter{newRecorder("trace", out, log)}
+}
+
+// Write writes one step of the machine with that name. For a machine whose states are in the store, found and stored are the revisions of its state before and after
+// the step; 0 for none. It does not block: see Watch.
+func (w *StepWriter) Write(name string, step coord.Step, found, stored uint64) {
+	w.lines.machineStep(name, step, found, stored)
+}
+
+// Close writes what waits, until ctx is done.
+func (w *StepWriter) Close(ctx context.Context) error { return w.lines.close(ctx) }
+
+// step records one transition of one machine of a session.
+func (r *recorder) step(session string, st coord.Step) { r.machineStep(session, st, 0, 0) }
+
+func (r *recorder) machineStep(session string, st coord.Step, found, stored uint64) {
 	effects := make([]named, len(st.Effects))
 	for i, f := range st.Effects {
 		effects[i] = named{f.Name(), f}
@@ -175,13 +195,15 @@ func (r *recorder) step(session string, st coord.Step) {
 		Why     string    `json:"why,omitempty"`
 		To      named     `json:"to"`
 		Effects []named   `json:"effects"`
+		Found   uint64    `json:"found,omitempty"`
+		Stored  uint64    `json:"stored,omitempty"`
 	}{
 		time.Now(), session, st.Machine,
 		named{st.From.Name(), st.From},
 		named{st.Event.Name(), st.Event},
 		st.Action, st.Why,
 		named{st.To.Name(), st.To},
-		effects,
+		effects, found, stored,
 	})
 }
 

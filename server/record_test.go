@@ -13,6 +13,8 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/coord/run"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
@@ -155,4 +157,32 @@ func TestLogs(t *testing.T) {
 			h.g.Expect(log.String()).NotTo(gomega.ContainSubstring(said))
 		}
 	})
+}
+
+// A step of a machine in the store is a line with the revisions before and after it.
+func TestStepWriter(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var out bytes.Buffer
+	w := server.NewStepWriter(&out, slog.New(slog.DiscardHandler))
+	w.Write("run_1", coord.Step{Machine: "run", From: run.Queued{}, Event: run.TurnStarted{Attempt: 1}, To: run.Running{Attempt: 1, Seq: 1}, Action: "Start"}, 3, 4)
+	w.Write("run_1", coord.Step{Machine: "run", From: run.Queued{}, Event: run.Resume{}, To: run.Queued{}, Why: "no turn runs"}, 3, 0)
+	g.Expect(w.Close(t.Context())).To(gomega.Succeed())
+	type line struct {
+		T                time.Time
+		Session, Machine string
+		From, Event, To  struct {
+			Name string
+			Data json.RawMessage
+		}
+		Action, Why   string
+		Effects       []json.RawMessage
+		Found, Stored uint64
+	}
+	all := lines[line](g, out.String())
+	g.Expect(all).To(gomega.HaveLen(2))
+	first, second := all[0], all[1]
+	g.Expect([]string{first.Session, first.Machine, first.From.Name, first.Event.Name, first.To.Name, first.Action}).To(
+		gomega.Equal([]string{"run_1", "run", "queued", "turn.started", "running", "Start"}))
+	g.Expect([]uint64{first.Found, first.Stored, second.Found, second.Stored}).To(gomega.Equal([]uint64{3, 4, 3, 0}))
+	g.Expect(second.Why).To(gomega.Equal("no turn runs"))
 }

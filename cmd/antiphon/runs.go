@@ -78,7 +78,7 @@ func (c *serve) openRuns(ctx context.Context, file *config.File, in *store.Store
 	for i := range tools {
 		workers = append(workers, toolrun.Worker(&tools[i].Tool, toolrun.Background{Approval: tools[i].Approval, Repeatable: tools[i].Repeatable}))
 	}
-	runner, err := runs.New(ctx, runs.Config{Store: in, Workers: workers, Logger: logger})
+	runner, err := runs.New(ctx, runs.Config{Store: in, Workers: workers, Trace: c.ofRuns(), Logger: logger})
 	if err != nil {
 		return nil, fmt.Errorf("the runs: %w", err)
 	}
@@ -94,7 +94,7 @@ func (c *serve) openJournal(ctx context.Context, in *store.Store, logger *slog.L
 	if err != nil {
 		return nil, fmt.Errorf("the journal of the calls: %w", err)
 	}
-	return journal.New(journal.Config{Log: log, Logger: logger}), nil
+	return journal.New(journal.Config{Log: log, Trace: c.ofJournals(), Logger: logger}), nil
 }
 
 // journalKeep is how long the journal of a call stays that has not ended in order, at least. journalBytes is the limit of all calls together.

@@ -40,12 +40,19 @@ type serve struct {
 	network
 	storage
 	limits
-	Record       string        `type:"path" placeholder:"FILE.jsonl" help:"Write every event here. It holds what was said."`
-	Trace        string        `type:"path" placeholder:"FILE.jsonl" help:"Write every transition of the machines here."`
+	recorded
 	OTLPEndpoint string        `name:"otlp-endpoint" placeholder:"URL" help:"OpenTelemetry collector that gets a trace of each turn, such as http://localhost:4318/v1/traces."`
 	Drain        time.Duration `default:"30s" help:"How long calls may take to end at a pause when the server stops. A second signal ends them at once."`
 	Profiles     string        `hidden:"" placeholder:"HOST:PORT" help:"Serve Go's profiles of the server here, to this machine alone."`
 	LogLevel     string        `default:"info" enum:"debug,info,warn,error" help:"How much to log: ${enum}."`
+}
+
+// recorded has the flags of what the server writes for its operator.
+type recorded struct {
+	Record string `type:"path" placeholder:"FILE.jsonl" help:"Write every event here. It holds what was said."`
+	Trace  string `type:"path" placeholder:"FILE.jsonl" help:"Write every transition of the machines here."`
+
+	steps *server.StepWriter // of the machines in the store, for Trace; nil for none
 }
 
 // talking has the flags of how a session listens and speaks.

@@ -84,6 +84,7 @@ func (c *serve) openStore(ctx context.Context, cfg *server.Config, logger *slog.
 	if err != nil {
 		return nil, errors.Join(err, opened.Close())
 	}
+	handler.Trace(c.ofKeys())
 	cfg.Once = handler
 	if c.lasting() {
 		if cfg.SecretBucket, err = cluster.OpenSecrets(ctx, opened); err != nil {

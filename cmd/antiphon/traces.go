@@ -42,19 +42,21 @@ func openTraces(ctx context.Context, endpoint string) (tracer trace.Tracer, stop
 	}, nil
 }
 
-// traces gives cfg a tracer if a flag names a collector. stop sends what waits.
+// traces begins the trace of the machines in the store, and gives cfg a tracer if a flag names a collector. stop writes and sends what waits.
 func (c *serve) traces(ctx context.Context, cfg *server.Config, logger *slog.Logger) (stop func(), err error) {
-	if c.OTLPEndpoint == "" {
-		return func() {}, nil
+	end := func() error { return nil }
+	if c.OTLPEndpoint != "" {
+		if cfg.Tracer, end, err = openTraces(ctx, c.OTLPEndpoint); err != nil {
+			return nil, err
+		}
 	}
-	tracer, end, err := openTraces(ctx, c.OTLPEndpoint)
-	if err != nil {
-		return nil, err
-	}
-	cfg.Tracer = tracer
+	endSteps := c.openSteps(cfg.Trace, logger)
 	return func() {
 		if err := end(); err != nil {
 			logger.Warn("traces were not sent", "err", err)
+		}
+		if err := endSteps(); err != nil {
+			logger.Warn("the trace lacks its last steps", "err", err)
 		}
 	}, nil
 }

@@ -57,14 +57,15 @@ func TestTwoServersShareRunsAndKeys(t *testing.T) {
 	run(t, address, exec.Command("nats-server", "-a", host, "-p", port, "-js", "-sd", filepath.Join(folder, "nats")))
 	config := filepath.Join(folder, "antiphon.yaml")
 	g.Expect(os.WriteFile(config, []byte(fmt.Sprintf(tripConfig, booking.URL)), 0o600)).To(gomega.Succeed())
-	var servers [2]*rig.Program
-	for i := range servers {
-		s, err := rig.Start("../..", "--pipeline", "scripted", "--config", config, "--listen", "127.0.0.1:0", "--nats", "nats://"+address)
+	var traces []string
+	start := func() *rig.Program {
+		traces = append(traces, filepath.Join(folder, fmt.Sprintf("trace%d.jsonl", len(traces))))
+		s, err := rig.Start("../..", "--pipeline", "scripted", "--config", config, "--listen", "127.0.0.1:0", "--nats", "nats://"+address, "--trace", traces[len(traces)-1])
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		t.Cleanup(s.Kill)
-		servers[i] = s
+		return s
 	}
-	first, second := servers[0], servers[1]
+	first, second := start(), start()
 
 	const begin = `{"tool":"book_trip","input":{"to":"Oslo"}}`
 	r := post(g, first.URL+"/v1/runs", begin)
@@ -80,9 +81,7 @@ func TestTwoServersShareRunsAndKeys(t *testing.T) {
 	g.Expect(key).To(gomega.HavePrefix(r.ID))
 	// Which of the two works on the run is not known: end both, one after the other.
 	second.Kill()
-	second, err := rig.Start("../..", "--pipeline", "scripted", "--config", config, "--listen", "127.0.0.1:0", "--nats", "nats://"+address)
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	t.Cleanup(second.Kill)
+	second = start()
 	first.Kill()
 	g.Eventually(calls).Should(gomega.Receive(gomega.Equal(key)), "the call comes again")
 	close(hold)
@@ -90,6 +89,8 @@ func TestTwoServersShareRunsAndKeys(t *testing.T) {
 	for i, id := range numbers(g, second.URL+"/v1/runs/"+r.ID+"/events") {
 		g.Expect(id).To(gomega.Equal(strconv.Itoa(i+1)), "no message is missing or doubled")
 	}
+	g.Expect(second.Stop()).To(gomega.Succeed()) // it writes its trace to the end
+	keep(g, "runs", traces...)
 }
 
 // aRun is what these tests read of a run.

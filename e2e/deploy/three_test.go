@@ -31,6 +31,7 @@ type three struct {
 	cables    [3]*cable // to the NATS server
 	nats      [3]string // the address of the cable of each server
 	endStore  func()    // kills the NATS server
+	traces    [3]string // the file for the trace of each server
 	flags     []string
 	servers   [3]*rig.Program
 }
@@ -53,6 +54,7 @@ func (c *three) begin(t *testing.T) {
 	g := gomega.NewWithT(t)
 	for i := range c.servers {
 		c.addresses[i] = freePort(t)
+		c.traces[i] = filepath.Join(t.TempDir(), "trace.jsonl")
 	}
 	c.behindCaddy(t)
 	t.Cleanup(func() {
@@ -96,7 +98,7 @@ func (c *three) start(g *gomega.WithT, i int) { g.Expect(c.starts(i)).To(gomega.
 func (c *three) starts(i int) error {
 	s, err := rig.Start("../..", append([]string{
 		"--pipeline", "scripted", "--listen", c.addresses[i], "--nats", "nats://" + c.nats[i], "--node-url", "http://" + c.addresses[i],
-		"--node-name", fmt.Sprint("node ", i),
+		"--node-name", fmt.Sprint("node ", i), "--trace", c.traces[i],
 	}, c.flags...)...)
 	if err == nil {
 		c.servers[i] = s
@@ -268,10 +270,12 @@ func TestACallGoesOnWithoutTheStore(t *testing.T) {
 	c.wentOn()
 }
 
-// The server of a call hangs and has no NATS server. Another server takes the call over. The first one goes on, and ends its call as soon as it reaches the store: no call has two owners.
+// The server of a call hangs and has no NATS server. Another server takes the call over. The first one goes on, and ends its call as soon as it reaches the store: no call has two owners. The call's
+// journal and the recorded steps of the servers say so, too.
 func TestAFormerOwnerIsFenced(t *testing.T) {
 	g := gomega.NewWithT(t)
 	cluster := newThree(t)
+	journals := watchJournals(t, cluster.store)
 	c := newCaller(t, cluster.url, false)
 	c.asks("before")
 	owner, calls := cluster.busiest(g)
@@ -285,6 +289,17 @@ func TestAFormerOwnerIsFenced(t *testing.T) {
 	g.Eventually(func() int { return metric(g, cluster.servers[owner], "antiphon_sessions") }, takenOver).Should(gomega.BeZero())
 	c.asks("after all that")
 	c.wentOn()
+	hangUp, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	g.Expect(c.Close(hangUp)).To(gomega.Succeed())
+	for _, s := range cluster.servers {
+		g.Expect(s.Stop()).To(gomega.Succeed()) // it writes its trace to the end
+	}
+	owned := owners(g, cluster.traces[:]...)
+	list, epochs := journals.oneOwner(t)
+	g.Expect(epochs).To(gomega.Equal([]uint32{1, 2}))
+	fenced(g, owned, list)
+	keep(g, "fenced", cluster.traces[:]...)
 }
 
 // All servers are restarted, one after the other, while calls are in progress. No conversation is dropped.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/journal"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/server/env"
 )
 
@@ -60,8 +61,13 @@ type Config struct {
 	Logger *slog.Logger
 	// Broken is called with an invariant of a journal's machine that does not hold; nil where they are not checked.
 	Broken func(invariant, event string)
+	// Trace gets each step of the journals' machines, with the name of the call's list and the owner's epoch. It must not block. nil for none.
+	Trace func(list string, epoch uint32, e Edge)
 	Limits
 }
+
+// Edge is one step of the machine of a journal.
+type Edge = machine.Edge[journal.State, journal.Event, journal.Effect]
 
 // Book has the journals of a server's calls. It is safe for concurrent use.
 type Book struct {

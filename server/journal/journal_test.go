@@ -102,6 +102,31 @@ func TestACallIsTakenOver(t *testing.T) {
 	})
 }
 
+// Each step of both owners' machines is traced, and goes on from the one before it.
+func TestStepsAreTraced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, log := gomega.NewWithT(t), &journaltest.Log{}
+		steps := map[uint32][]string{}
+		book := journal.New(journal.Config{Log: &journaltest.View{Log: log}, Trace: func(list string, epoch uint32, e journal.Edge) {
+			g.Expect(list).To(gomega.HaveLen(64), "the token does not follow from it")
+			steps[epoch] = append(steps[epoch], e.From.Name()+" "+e.Event.Name()+" "+e.To.Name())
+		}})
+		o := started(book.Begin(token, nil))
+		o.Record(whole(item(1, 0, "a")))
+		synctest.Wait()
+		_, w, err := book.TakeOver(t.Context(), token, nil, anybody)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		o.Record(journal.Record{Items: []journal.Item{item(2, 1, "lost")}, Last: 2})
+		synctest.Wait()
+		o.Close()
+		w.Close()
+		g.Expect(steps[1]).To(gomega.HaveExactElements(
+			"Waiting Begin Resting", "Resting Recorded Writing", "Writing Stored Resting",
+			"Resting Begin Resting", "Resting Recorded Writing", "Writing Conflict Doubtful", "Doubtful Taken Fenced"))
+		g.Expect(steps[2]).To(gomega.HaveExactElements("Waiting Begin Resting", "Resting Stop Closed"))
+	})
+}
+
 func TestSomebodyElseGetsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, log := gomega.NewWithT(t), &journaltest.Log{}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/journal"
-	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/server/env"
 )
 
@@ -160,9 +159,12 @@ func (w *Writer) next(e journal.Event, out *outcome) {
 	from := w.known.state
 	to, effects, row := journal.Table.Next(from, e)
 	w.known.state = to
+	edge := Edge{From: from, Event: e, To: to, Effects: effects, Row: row}
+	if w.book.cfg.Trace != nil {
+		w.book.cfg.Trace(w.name, w.epoch, edge)
+	}
 	if broken := w.book.cfg.Broken; broken != nil {
 		var invariant string
-		edge := machine.Edge[journal.State, journal.Event, journal.Effect]{From: from, Event: e, To: to, Effects: effects, Row: row}
 		if w.known.seen, invariant = journal.Monitor.Watch(w.known.seen, edge); invariant != "" {
 			broken(invariant, e.Name())
 		}

@@ -11,17 +11,22 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/idempotency"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/server/store"
 )
+
+// Edge is one step of the machine of a key.
+type Edge = machine.Edge[idempotency.State, idempotency.Event, idempotency.Effect]
 
 // book has the records of all keys. It is safe for concurrent use.
 type book struct {
 	store   *store.Store
 	records *store.Bucket
 	bodies  *store.Bucket
-	node    string        // the name of this process
-	lease   time.Duration // how long a lock lives that nobody renews
-	sent    *inFlight     // the tries of this process that are in progress
+	node    string                                         // the name of this process
+	lease   time.Duration                                  // how long a lock lives that nobody renews
+	sent    *inFlight                                      // the tries of this process that are in progress
+	trace   func(key string, e Edge, found, stored uint64) // see Handler.Trace
 }
 
 // Limits of a step: how often other writers may be first, how long a step goes on after the store has failed, and the pause before it tries again.
@@ -48,22 +53,25 @@ type step struct {
 // take gives the machine the event, after LeaseExpired if the lease of the lock has run out. It stores the new state and returns the effects and the
 // record. A write whose result is not known counts if the next look finds its state: no other try can have stored the same.
 func (b *book) take(ctx context.Context, s step) ([]idempotency.Effect, record, error) {
-	var effects []idempotency.Effect
-	var want record // what the last write would have left
+	var edges []Edge // of the last try
+	var found uint64 // the revision that they have found
+	var want record  // what the last write would have left
 	give, conflicts := time.Now().Add(retryFor), 0
 	for {
 		now, revision, err := b.read(ctx, s.key)
 		if err == nil {
 			if want.State != nil && now.State == want.State {
-				return effects, want, nil
+				return b.taken(s.key, edges, found, revision), want, nil
 			}
 			var next record
-			if next, effects, err = b.next(ctx, s, now, revision); err == nil {
+			if next, edges, err = b.next(ctx, s, now, revision); err == nil {
 				if next.State == now.State {
-					return effects, now, nil // there is nothing to store
+					return b.taken(s.key, edges, revision, 0), now, nil // there is nothing to store
 				}
-				if err = b.write(ctx, s.key, next, revision); err == nil {
-					return effects, next, nil
+				found = revision
+				var stored uint64
+				if stored, err = b.write(ctx, s.key, next, revision); err == nil {
+					return b.taken(s.key, edges, found, stored), next, nil
 				}
 				want = next
 			}
@@ -78,14 +86,29 @@ func (b *book) take(ctx context.Context, s step) ([]idempotency.Effect, record, 
 	}
 }
 
+// Trace has f get each step of the keys' machines, with the name of the key in the store, the revision of the record that the step has found, and the one that it has
+// stored; 0 for none. Steps that are stored together have the same revisions. f must not block; nil is for none. Trace is called before the first request.
+func (h *Handler) Trace(f func(key string, e Edge, found, stored uint64)) { h.book.trace = f }
+
+// taken traces the steps of a key, and returns their effects. stored is 0 if there was nothing to store.
+func (b *book) taken(key string, edges []Edge, found, stored uint64) (effects []idempotency.Effect) {
+	for _, e := range edges {
+		if b.trace != nil {
+			b.trace(key, e, found, stored)
+		}
+		effects = append(effects, e.Effects...)
+	}
+	return effects
+}
+
 // next computes what a step leaves of a record.
-func (b *book) next(ctx context.Context, s step, now record, revision uint64) (record, []idempotency.Effect, error) {
+func (b *book) next(ctx context.Context, s step, now record, revision uint64) (record, []Edge, error) {
 	next := record{State: now.State, Node: b.node, Answer: now.Answer}
-	var effects []idempotency.Effect
+	var edges []Edge
 	give := func(e idempotency.Event) {
-		var more []idempotency.Effect
-		next.State, more, _ = idempotency.Table.Next(next.State, e)
-		next.Events, effects = append(next.Events, e), append(effects, more...)
+		to, effects, row := idempotency.Table.Next(next.State, e)
+		edges = append(edges, Edge{From: next.State, Event: e, To: to, Effects: effects, Row: row})
+		next.State, next.Events = to, append(next.Events, e)
 	}
 	if locked, is := now.State.(idempotency.Locked); is {
 		over, err := b.over(ctx, s.key, now, locked.Try)
@@ -109,7 +132,7 @@ func (b *book) next(ctx context.Context, s step, now record, revision uint64) (r
 	if _, is := next.State.(idempotency.Cached); is && s.answer != nil {
 		next.Answer = s.answer
 	}
-	return next, effects, nil
+	return next, edges, nil
 }
 
 // over reports whether nobody renews the lock of a record any more. A holder that this process knows is in progress whatever the clock says, which may have jumped.
@@ -135,7 +158,7 @@ func (b *book) renew(ctx context.Context, key string, try idempotency.Try) (bool
 			return false, nil
 		}
 		now.Events = nil
-		if err := b.write(ctx, key, now, revision); !errors.Is(err, store.ErrConflict) {
+		if _, err := b.write(ctx, key, now, revision); !errors.Is(err, store.ErrConflict) {
 			return true, err
 		}
 	}
@@ -156,13 +179,13 @@ func (b *book) read(ctx context.Context, key string) (record, uint64, error) {
 	return r, e.Revision, err
 }
 
-func (b *book) write(ctx context.Context, key string, r record, revision uint64) error {
+// write stores a record if the newest one has the revision, and returns the new revision.
+func (b *book) write(ctx context.Context, key string, r record, revision uint64) (uint64, error) {
 	data, err := r.encode()
 	if err != nil {
-		return err
+		return 0, err
 	}
-	_, err = b.records.Update(ctx, key, data, revision)
-	return err
+	return b.records.Update(ctx, key, data, revision)
 }
 
 // Sizes in bytes: up to inline, the record has the body of a response; a longer body is cut into pieces.

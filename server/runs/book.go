@@ -22,9 +22,9 @@ type Edge = machine.Edge[run.State, run.Event, run.Effect]
 type book struct {
 	store *store.Store
 	log   *store.Log
-	node  string                           // the name of this Runner
-	trace func(id string, e Edge)          // gets each step after it is stored; nil for none
-	crash func(w *writing, at moment) bool // tests end the owner here; nil for none
+	node  string                                        // the name of this Runner
+	trace func(id string, e Edge, found, stored uint64) // gets each step after it is stored; nil for none
+	crash func(w *writing, at moment) bool              // tests end the owner here; nil for none
 }
 
 // moment is when a test may end the owner of a run.
@@ -202,7 +202,7 @@ func (b *book) stored(w *writing, revision uint64) *writing {
 
 func (b *book) traced(w *writing) {
 	if b.trace != nil && w.edge != nil {
-		b.trace(w.id, *w.edge)
+		b.trace(w.id, *w.edge, w.prev.revision, w.next.revision)
 	}
 }
 

@@ -126,7 +126,7 @@ func (w *world) isDead() bool {
 }
 
 // trace notes which rows of the table were walked.
-func (w *world) trace(_ string, e Edge) {
+func (w *world) trace(_ string, e Edge, _, _ uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if row := run.Table[e.Row]; row.Why == "" {

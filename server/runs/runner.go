@@ -41,8 +41,9 @@ type Config struct {
 	MaxBytes int64
 	// MaxWatchers is how many streams of events are open at a time; 0 takes 256. One principal has a quarter of them at most.
 	MaxWatchers int
-	// Trace gets each step of the runs' machines. nil for none.
-	Trace func(id string, e Edge)
+	// Trace gets each step of the runs' machines, with the revision of the run's log in which the step has found the run, and the one in which it has stored
+	// the step; 0 for none. It must not block. nil for none.
+	Trace func(id string, e Edge, found, stored uint64)
 	// Logger gets what an operator should know. nil discards it.
 	Logger *slog.Logger
 

@@ -155,6 +155,8 @@ var lintCases = []lintCase{
 	{"server/session/timing/speech.go", ours + "server/session/speech", "session-parts"},
 	{"server/session/nats.go", "github.com/nats-io/nats.go", "nats"},
 	{"server/store/nats.go", "github.com/nats-io/nats.go", ""},
+	{"e2e/deploy/nats_test.go", "github.com/nats-io/nats.go", ""},
+	{"e2e/nats_test.go", "github.com/nats-io/nats.go", "nats"},
 	{"server/once/nats.go", "github.com/nats-io/nats.go", "nats"},
 	{"server/once/store.go", ours + "server/store", ""},
 	{"server/signal/store.go", ours + "server/store", "store"},

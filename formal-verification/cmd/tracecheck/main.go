@@ -48,6 +48,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			return err
 		}
 	}
+	if err := c.Ends(); err != nil {
+		return err
+	}
 	f := c.Figures()
 	_, err := fmt.Fprintf(out, "traces=%d sessions=%d steps=%d ignored=%d specified=%d beyond=%d composed=%d alone=%d composed_beyond=%d views=%d\n",
 		flags.NArg(), f.Sessions, f.Steps, f.Ignored, f.Specified, f.Beyond, f.Composed, f.Alone, f.ComposedBeyond, f.Views)

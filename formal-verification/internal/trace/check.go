@@ -46,12 +46,14 @@ type Figures struct {
 type Checker struct {
 	specs   map[string]*Spec // by the machine; none: the tables alone
 	slices  []*conform.Sliced
+	owners  map[string]string   // the log with the steps of an owner of a call
+	stored  map[string]*inStore // by the machine and its name
 	figures Figures
 }
 
 // New returns a checker that compares steps with the tables and with these specs.
 func New(specs ...*Spec) *Checker {
-	c := &Checker{specs: map[string]*Spec{}}
+	c := &Checker{specs: map[string]*Spec{}, owners: map[string]string{}, stored: map[string]*inStore{}}
 	for _, s := range specs {
 		if s.sliced != nil {
 			c.slices = append(c.slices, s.sliced)
@@ -73,7 +75,7 @@ func (c *Checker) Log(name string, r io.Reader) error {
 	n := 0
 	for lines.Scan() {
 		n++
-		if err := c.line(sessions, lines.Bytes()); err != nil {
+		if err := c.line(name, sessions, lines.Bytes()); err != nil {
 			return &Refused{name, n, err.Error()}
 		}
 	}
@@ -111,10 +113,22 @@ type stream struct {
 	seen  any
 }
 
-func (c *Checker) line(sessions map[string]*session, text []byte) error {
+func (c *Checker) line(log string, sessions map[string]*session, text []byte) error {
 	l, err := readLine(text)
 	if err != nil {
 		return err
+	}
+	keeps := kinds[l.Machine].keeps
+	switch {
+	case keeps == ofStore || keeps == ofKey:
+		err = c.storeStep(log, l)
+	case l.Found != 0 || l.Stored != 0:
+		err = errors.New("its state is not in the store, and the line has a revision")
+	case keeps == ofOwner:
+		err = c.owned(l.Session, log)
+	}
+	if err != nil || keeps == ofStore || keeps == ofKey {
+		return about(l, err)
 	}
 	s := sessions[l.Session]
 	if s == nil {
@@ -122,10 +136,15 @@ func (c *Checker) line(sessions map[string]*session, text []byte) error {
 		s.whole.alone = outOfBand(l.Session)
 		sessions[l.Session] = s
 	}
-	if err := c.take(s, l); err != nil {
-		return fmt.Errorf("session %s, %s: %w", l.Session, l.Machine, err)
+	return about(l, c.take(s, l))
+}
+
+// about says in an error whose line it is.
+func about(l line, err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("session %s, %s: %w", l.Session, l.Machine, err)
 }
 
 func (c *Checker) take(s *session, l line) error {

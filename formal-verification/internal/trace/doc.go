@@ -17,5 +17,13 @@
 //   - a specification of the session (session*.fizz) that has this state and this event has the same step. Such a specification
 //     leaves out how far the recogniser and the synthesizer are, so that is left out of the state, too.
 //
-// An error names the file and the line. The package cannot check that no line is missing at the end of a log.
+// Three machines belong to no session: the journal of a call, at each of its owners; a run; and an idempotency key. An owner of a call is in one log alone. The steps of
+// a run or a key may come from several servers. A line has the revisions of the state before and after the step, so it is checked over all logs that
+//   - no two steps are stored after the same revision: the key or the run had one owner at a time;
+//   - a step has found the state that the write before it has stored.
+//
+// The monitors of runs and keys are not asked, because they need all steps in order.
+//
+// An error names the file and the line. The package cannot check that no line is missing at the end of a log. It does not notice that
+// a step of a run or a key is missing.
 package trace

@@ -23,8 +23,20 @@ type kind struct {
 	states, events, effects map[string]reflect.Type
 	next                    func(from, event machine.Named) step
 	watch                   func(seen any, s step) (after any, broken string)
-	fresh                   any // what the monitor has seen at first
+	fresh                   any    // what the monitor has seen at first
+	spec                    string // whose steps it has, if it has another name than the machine
+	keeps                   keeping
 }
+
+// keeping says what the log has of a machine that belongs to no session.
+type keeping uint8
+
+const (
+	ofSession keeping = iota // it belongs to a session
+	ofOwner                  // one server has all of its steps
+	ofStore                  // any server may take its next step, because its state is in the store
+	ofKey                    // as ofStore, but its name says nothing in the log of another store, and it begins anew when it has expired
+)
 
 // of returns a kind. states, events and effects have one value of each type.
 func of[S, E, F coordtest.Value, G any](

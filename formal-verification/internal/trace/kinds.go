@@ -1,8 +1,10 @@
 package trace
 
-// The list of the machines of a session, for the checker of traces.
+// The list of the machines, for the checker of traces.
 
 import (
+	"maps"
+
 	"github.com/antiphon-rt/antiphon/coord/compaction"
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/draft"
@@ -14,8 +16,15 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/voicegate"
 )
 
-// kinds has the machines of a session. "transcription" is also for transcription.final and transcription.older.
-var kinds = map[string]kind{
+// kinds has all machines of a trace.
+var kinds = func() map[string]kind {
+	all := maps.Clone(ofSessions)
+	maps.Copy(all, apart)
+	return all
+}()
+
+// ofSessions has the machines of a session. "transcription" is also for transcription.final and transcription.older.
+var ofSessions = map[string]kind{
 	"conn": of(conn.Table, conn.Monitor, conn.State(conn.Connecting{}),
 		[]conn.State{conn.Connecting{}, conn.Live{}, conn.Interrupted{}, conn.Closing{}, conn.Closed{}},
 		[]conn.Event{

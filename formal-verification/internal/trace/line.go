@@ -31,6 +31,8 @@ type line struct {
 	Why     string    `json:"why"`
 	To      value     `json:"to"`
 	Effects []value   `json:"effects"`
+	Found   uint64    `json:"found"`
+	Stored  uint64    `json:"stored"`
 
 	Took      *partOf           `json:"took"`
 	At        *playout.Position `json:"at"`

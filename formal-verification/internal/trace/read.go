@@ -22,10 +22,13 @@ const atOnce = 2
 // wholes are the specs of a session.
 var wholes = []string{"session", "session_end", "session_queue", "session_reports", "session_text"}
 
-// Read explores the specs of the named machines, or of all machines of a session. The program must call check.Main first.
+// Read explores the specs of the named machines, or of all machines. The program must call check.Main first.
 func Read(ctx context.Context, folder string, names ...string) ([]*Spec, error) {
 	if len(names) == 0 {
-		names = append(slices.Sorted(maps.Keys(kinds)), wholes...)
+		for _, name := range slices.Sorted(maps.Keys(kinds)) {
+			names = append(names, specOf(name))
+		}
+		names = append(names, wholes...)
 	}
 	specs := make([]*Spec, len(names))
 	group, ctx := errgroup.WithContext(ctx)

@@ -11,9 +11,12 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/idempotency"
+	"github.com/antiphon-rt/antiphon/coord/journal"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/run"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/conform"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
@@ -83,9 +86,20 @@ const (
 	statuses
 	waits
 	requests
+	records
+	attempts
+	questions
+	handles
+	seqs
+	results
+	times
+	tries
+	leases
+	payloads
+	answers
 )
 
-// domain has the values to which the values of a sort are renamed. 0 is no identifier and no generation, and stays 0.
+// domain has the values to which the values of a sort are renamed. 0 is no identifier and no generation, and stays 0, unless the sort has the value 0.
 var domain = map[sort][]any{
 	responses:   {id.Response(1), id.Response(2), id.Response(3)},
 	turns:       {id.Turn(1), id.Turn(2), id.Turn(3)},
@@ -103,19 +117,59 @@ var domain = map[sort][]any{
 		id.Request{Turn: 2},
 		id.Request{Turn: 3},
 	},
+	records:   count[journal.Record](0, 5),
+	attempts:  count[run.Attempt](0, 7),
+	questions: count[run.Interaction](1, 3),
+	handles:   count[run.Session](1, 2),
+	seqs:      count[run.Seq](0, 12),
+	results:   count[run.Result](1, 1),
+	times:     count[run.Millis](7, 7),
+	tries:     count[idempotency.Try](1, 3),
+	leases:    count[idempotency.Lease](0, 3),
+	payloads:  count[idempotency.Payload](1, 2),
+	answers:   count[idempotency.Response](1, 3),
+}
+
+// count returns the numbers from least to most.
+func count[N ~uint64](least, most N) (all []any) {
+	for n := least; n <= most; n++ {
+		all = append(all, n)
+	}
+	return all
+}
+
+// Properties of sorts.
+var (
+	zeros     = []sort{marks, clauses, records, attempts, seqs, leases}                                              // 0 is a value
+	unordered = []sort{requests, marks, reasons, statuses, waits, handles, results, times, tries, payloads, answers} // only equality counts
+	counted   = []sort{records, attempts, seqs, leases}                                                              // whether a value comes right after another one counts
+)
+
+// sorts has the sorts of types.
+var sorts = map[reflect.Type]sort{
+	reflect.TypeFor[id.Response]():          responses,
+	reflect.TypeFor[id.Turn]():              turns,
+	reflect.TypeFor[playout.Position]():     marks,
+	reflect.TypeFor[id.Request]():           requests,
+	reflect.TypeFor[journal.Record]():       records,
+	reflect.TypeFor[run.Attempt]():          attempts,
+	reflect.TypeFor[run.Interaction]():      questions,
+	reflect.TypeFor[run.Session]():          handles,
+	reflect.TypeFor[run.Seq]():              seqs,
+	reflect.TypeFor[run.Result]():           results,
+	reflect.TypeFor[run.Millis]():           times,
+	reflect.TypeFor[idempotency.Try]():      tries,
+	reflect.TypeFor[idempotency.Lease]():    leases,
+	reflect.TypeFor[idempotency.Payload]():  payloads,
+	reflect.TypeFor[idempotency.Response](): answers,
 }
 
 // sortOf returns the sort of a field in a step of event.
 func sortOf(f reflect.StructField, event machine.Named) sort {
+	if of, known := sorts[f.Type]; known {
+		return of
+	}
 	switch f.Type {
-	case reflect.TypeFor[id.Response]():
-		return responses
-	case reflect.TypeFor[id.Turn]():
-		return turns
-	case reflect.TypeFor[playout.Position]():
-		return marks
-	case reflect.TypeFor[id.Request]():
-		return requests
 	case reflect.TypeFor[conn.Reason]():
 		if _, expired := event.(conn.GraceExpired); !expired { // there it is the row's
 			return reasons
@@ -163,12 +217,12 @@ func (s step) fields(visit func(sort, reflect.Value)) step {
 func (s step) names() names {
 	found := names{}
 	s.fields(func(of sort, v reflect.Value) {
-		if (of == marks || of == clauses || !v.IsZero()) && !slices.Contains(found[of], v.Interface()) {
+		if (slices.Contains(zeros, of) || !v.IsZero()) && !slices.Contains(found[of], v.Interface()) {
 			found[of] = append(found[of], v.Interface())
 		}
 	})
 	for of := range found {
-		if of != requests && of != marks && of != reasons && of != statuses {
+		if of == waits || ordered(of) {
 			slices.SortFunc(found[of], func(a, b any) int {
 				x, y := reflect.ValueOf(a).Uint(), reflect.ValueOf(b).Uint()
 				if x < y {
@@ -214,27 +268,36 @@ func (s *Spec) ask(st step) answer {
 
 // renamings calls try with every renaming of the values into their domains, until try returns false.
 func renamings(found names, try func(map[sort]map[any]any) bool) {
-	sorts := make([]sort, 0, len(found))
+	all := make([]sort, 0, len(found))
 	for of := range found {
-		sorts = append(sorts, of)
+		all = append(all, of)
 	}
-	slices.Sort(sorts)
+	slices.Sort(all)
 	to := map[sort]map[any]any{}
 	var next func(i int) bool
 	next = func(i int) bool {
-		if i == len(sorts) {
+		if i == len(all) {
 			return try(to)
 		}
-		return namings(found[sorts[i]], domain[sorts[i]], ordered(sorts[i]), func(m map[any]any) bool {
-			to[sorts[i]] = m
-			return next(i + 1)
+		return namings(found[all[i]], domain[all[i]], ordered(all[i]), func(m map[any]any) bool {
+			to[all[i]] = m
+			return slices.Contains(counted, all[i]) && !keepsNext(found[all[i]], m) || next(i+1)
 		})
 	}
 	next(0)
 }
 
-func ordered(of sort) bool {
-	return of != requests && of != marks && of != reasons && of != statuses && of != waits
+func ordered(of sort) bool { return !slices.Contains(unordered, of) }
+
+// keepsNext reports whether two values that follow each other still do after the renaming m, and no others. values is sorted.
+func keepsNext(values []any, m map[any]any) bool {
+	follows := func(a, b any) bool { return reflect.ValueOf(a).Uint()+1 == reflect.ValueOf(b).Uint() }
+	for i := 1; i < len(values); i++ {
+		if follows(values[i-1], values[i]) != follows(m[values[i-1]], m[values[i]]) {
+			return false
+		}
+	}
+	return true
 }
 
 // namings calls try with every injection of values into names, in order if ordered is true, until try returns false.
@@ -264,7 +327,7 @@ func namings(values, into []any, ordered bool, try func(map[any]any) bool) bool 
 
 // specified compares a step with the machine's spec, if there is one.
 func (c *Checker) specified(name string, st step) error {
-	s := c.specs[name]
+	s := c.specs[specOf(name)]
 	if s == nil || kept[st.why] { // what never reached the machine, its spec cannot know
 		return nil
 	}
