@@ -100,7 +100,7 @@ func (c *serve) openJournal(ctx context.Context, in *store.Store, logger *slog.L
 // journalKeep is how long the journal of a call stays that has not ended in order, at least. journalBytes is the limit of all calls together.
 const (
 	journalKeep  = 2 * time.Hour
-	journalBytes = 128 << 20
+	journalBytes = 256 << 20
 )
 
 // Close ends the runs within stopTimeout, and closes the store. Runs that have not ended go on at the next start.

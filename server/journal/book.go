@@ -42,6 +42,8 @@ type Log interface {
 	Remove(ctx context.Context, list string) error
 	// Room returns an error if no new list may begin.
 	Room(ctx context.Context) error
+	// HalfRoom returns an error if a list that takes much may take no more, because the lists take more than half of the room.
+	HalfRoom(ctx context.Context) error
 }
 
 // Limits bound the journal. A zero field takes its default.
@@ -74,7 +76,8 @@ type Book struct {
 	cfg          Config
 	takenOver    atomic.Uint64
 	unjournalled atomic.Uint64
-	without      atomic.Int64 // calls that are not journalled now
+	without      atomic.Int64  // calls that are not journalled now
+	ending       chan struct{} // has room for maxEnding
 }
 
 // New returns a Book.
@@ -94,7 +97,7 @@ func New(cfg Config) *Book {
 	if cfg.Retry == 0 {
 		cfg.Retry = time.Second
 	}
-	return &Book{cfg: cfg}
+	return &Book{cfg: cfg, ending: make(chan struct{}, maxEnding)}
 }
 
 // Counts returns how many calls were taken over from another process, and how often a call was not journalled any more.
@@ -126,7 +129,7 @@ func (b *Book) Find(ctx context.Context, token string) (State, error) {
 const maxClaims = 5
 
 // TakeOver makes this process the owner of the call with that token. may decides whether the one who asks for it may have the call. The former owner cannot
-// write any more. Errors: ErrUnknown, and those of the store. The caller closes the Writer.
+// write any more. Errors: ErrUnknown, ErrDamaged, and those of the store. The caller closes the Writer.
 func (b *Book) TakeOver(ctx context.Context, token string, logger *slog.Logger, may func(*State) bool) (*State, *Writer, error) {
 	name := list(token)
 	for try := 1; ; try++ {
@@ -151,7 +154,7 @@ func (b *Book) TakeOver(ctx context.Context, token string, logger *slog.Logger, 
 			return nil, nil, fmt.Errorf("the call cannot be taken over: %w", err)
 		}
 		state.Apply(records[0])
-		at.last, at.newest = revision, 0
+		at.last, at.newest, at.former = revision, 0, true
 		b.takenOver.Add(1)
 		return state.clone(), b.newWriter(name, logger, at, state), nil
 	}
@@ -166,6 +169,8 @@ type tail struct {
 	state int    // the bytes of that State
 	// newest is the number of the newest record of the owner that is complete in the log.
 	newest journal.Record
+	// former: the newest State was written by a former owner. Its entry may be so old that the store removes it soon.
+	former bool
 }
 
 // errMoved: the owner has written the whole State while the log was read, and has removed the entries before it.

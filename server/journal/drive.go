@@ -12,7 +12,14 @@ import (
 )
 
 // leastTail is how many bytes of records may follow a State before the State is written again. It is also at least the size of the State.
-const leastTail = 256 << 10
+const leastTail = 128 << 10
+
+// A call whose journal has at most modest bytes takes its room in any case. A larger one grows only while the journals take at most half of the room of all, so that a few
+// long conversations do not take the room of all others. A State that is written again may be larger by slack.
+const (
+	modest = leastTail + 64<<10
+	slack  = 4 << 10
+)
 
 // run asks the store until the Writer is closed and nothing is left to do.
 func (w *Writer) run() {
@@ -66,10 +73,13 @@ func (w *Writer) take() request {
 
 // beginClosing ends the call if it has ended in order. due is closed when the time for the rest is over.
 func (w *Writer) beginClosing(due chan struct{}) {
-	w.book.cfg.Env.AfterFunc(closeTimeout, func() { close(due) })
 	w.mu.Lock()
-	ended := w.ended
+	ended, within := w.ended, closeTimeout
 	w.mu.Unlock()
+	if ended {
+		within = endTimeout
+	}
+	w.book.cfg.Env.AfterFunc(within, func() { close(due) })
 	if ended {
 		w.step(journal.Over{})
 	}
@@ -103,6 +113,13 @@ func (w *Writer) over() bool {
 func (w *Writer) ask(r request, closing, due <-chan struct{}) {
 	if r.again {
 		w.pause(closing, due)
+	}
+	if closing == nil {
+		select {
+		case w.book.ending <- struct{}{}:
+			defer func() { <-w.book.ending }()
+		case <-due:
+		}
 	}
 	ctx, cancel := env.WithTimeout(w.book.cfg.Env, context.Background(), w.book.cfg.Patience, context.DeadlineExceeded)
 	defer cancel()
@@ -148,7 +165,7 @@ func (w *Writer) pause(closing, due <-chan struct{}) {
 func (w *Writer) append(ctx context.Context, whole bool) {
 	w.mu.Lock()
 	to, waiting := w.known.recorded, w.queue.waiting
-	whole = whole || w.queue.whole || len(waiting) == 0 || w.at.last == 0 || w.at.size > max(leastTail, 2*w.at.state)
+	whole = whole || w.queue.whole || len(waiting) == 0 || w.at.last == 0 || w.at.former || w.at.size > max(leastTail, 2*w.at.state)
 	records := make([]Record, 0, len(waiting))
 	if whole {
 		records = append(records, Record{State: w.state.clone()})
@@ -159,7 +176,13 @@ func (w *Writer) append(ctx context.Context, whole bool) {
 		}
 	}
 	w.mu.Unlock()
-	err := w.store(ctx, records, to)
+	err := errTooLarge
+	if !whole || w.oversize != to { // the State has not changed since it was too large
+		err = w.store(ctx, records, to)
+	}
+	if errors.Is(err, errTooLarge) {
+		w.oversize = to
+	}
 	if err != nil && whole {
 		w.mu.Lock()
 		w.queue.forget()
@@ -170,6 +193,11 @@ func (w *Writer) append(ctx context.Context, whole bool) {
 
 // answer tells the machine what has become of an append up to a record.
 func (w *Writer) answer(to journal.Record, err error) {
+	w.mu.Lock()
+	if w.failure = err; errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		w.failure = errLate
+	}
+	w.mu.Unlock()
 	switch {
 	case err == nil:
 		w.step(journal.Stored{To: to})
@@ -181,7 +209,7 @@ func (w *Writer) answer(to journal.Record, err error) {
 	}
 }
 
-var errTooLarge = errors.New("the call is too large for the journal: images and long texts count")
+var errTooLarge = errors.New("it is larger than a journal may be; images and long texts count")
 
 // store appends records to the log, of which the newest has the number to. After an error it is not known what the log has.
 func (w *Writer) store(ctx context.Context, records []Record, to journal.Record) error {
@@ -191,12 +219,18 @@ func (w *Writer) store(ctx context.Context, records []Record, to journal.Record)
 			return err
 		}
 	}
+	if whole && records[0].State.least() > w.book.cfg.MaxState {
+		return errTooLarge // to write it as JSON would take long
+	}
 	all, err := pieces(records, w.epoch, w.at.whole)
 	if err != nil {
 		return err
 	}
 	if whole && len(all)*maxPiece > w.book.cfg.MaxState+maxPiece {
 		return errTooLarge
+	}
+	if err := w.mayTake(ctx, whole, all); err != nil {
+		return err
 	}
 	begins, bytes := uint64(0), 0
 	for i, e := range all {
@@ -222,11 +256,26 @@ func (w *Writer) store(ctx context.Context, records []Record, to journal.Record)
 		w.at.size += bytes
 		return nil
 	}
-	w.at.whole, w.at.size, w.at.state = begins, bytes, bytes
+	w.at.whole, w.at.size, w.at.state, w.at.former = begins, bytes, bytes, false
 	if err := w.book.cfg.Log.Trim(ctx, w.name, begins); err != nil {
 		w.log.Debug("the entries before the State stay", "err", err)
 	}
 	return nil
+}
+
+// mayTake returns an error if the journal of the call is large, would grow by these entries, and has to leave the room to others.
+func (w *Writer) mayTake(ctx context.Context, whole bool, all []entry) error {
+	size, most := 0, max(modest, w.at.size+slack)
+	if !whole {
+		size, most = w.at.size, modest
+	}
+	for _, e := range all {
+		size += len(e.piece)
+	}
+	if size <= most {
+		return nil
+	}
+	return w.book.cfg.Log.HalfRoom(ctx)
 }
 
 // look reads the newest entry of the log, and returns what it says.

@@ -46,12 +46,13 @@ func (e entry) bytes() []byte {
 	return append(b, e.piece...)
 }
 
-var errEntry = errors.New("an entry of a call's journal cannot be read")
+// ErrDamaged: an entry cannot be read. It was damaged, or another version of this program has written it.
+var ErrDamaged = errors.New("an entry of the call's journal cannot be read: it is damaged, or of another version of this program")
 
 // readEntry reads the bytes of an entry.
 func readEntry(b []byte) (entry, error) {
 	if len(b) < headerSize {
-		return entry{}, fmt.Errorf("%w: it has %d bytes", errEntry, len(b))
+		return entry{}, fmt.Errorf("%w: it has %d bytes", ErrDamaged, len(b))
 	}
 	return entry{
 		flags: b[0], epoch: binary.BigEndian.Uint32(b[1:]), whole: binary.BigEndian.Uint64(b[5:]), newest: binary.BigEndian.Uint64(b[13:]), piece: b[headerSize:],
@@ -107,7 +108,7 @@ func (r *reader) take(e entry) error {
 	r.open = false
 	var records []Record
 	if err := json.Unmarshal(r.text, &records); err != nil {
-		return fmt.Errorf("%w: %w", errEntry, err)
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	for _, one := range records {
 		r.state.Apply(one)

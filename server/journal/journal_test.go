@@ -3,10 +3,14 @@ package journal_test
 // The journal of a call: what is stored, what may go to the client, and who may write.
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -287,5 +291,132 @@ func TestALargeCall(t *testing.T) {
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		g.Expect(state.Items).To(gomega.HaveLen(8))
 		w.Close()
+	})
+}
+
+// TestATooLargeCall: a call that is too large for the journal goes on without one, and the log says why. While it does not change, the Writer does not write it as JSON again
+// and again. It is journalled again once it has room.
+func TestATooLargeCall(t *testing.T) {
+	for name, text := range map[string]string{"as it is": strings.Repeat("x", 3<<20), "as JSON": strings.Repeat("\x01", 1<<20)} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := gomega.NewWithT(t)
+				var said bytes.Buffer
+				book := journal.New(journal.Config{Log: &journaltest.View{Log: &journaltest.Log{}}, Logger: slog.New(slog.NewTextHandler(&said, nil))})
+				o := started(book.Begin(token, nil))
+				defer o.Close()
+				o.Record(whole(item(1, 0, text), item(2, 1, text)))
+				<-time.After(time.Second)
+				synctest.Wait()
+				g.Expect(book.Without()).To(gomega.Equal(1))
+				g.Expect(said.String()).To(gomega.ContainSubstring("it is larger than a journal may be"))
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				<-time.After(time.Minute)
+				synctest.Wait()
+				runtime.ReadMemStats(&after)
+				g.Expect(after.TotalAlloc-before.TotalAlloc).To(gomega.BeNumerically("<", 50<<20), "once a second it would be some 1000 MiB")
+				o.Record(journal.Record{Removed: []uint64{1, 2}})
+				<-time.After(2 * time.Second)
+				synctest.Wait()
+				g.Expect(book.Without()).To(gomega.BeZero())
+			})
+		})
+	}
+}
+
+// TestALargeCallLeavesRoomToOthers: while the journals take more than half of the room, a large call may not grow, and a small one may. A large one that is taken over, or that gets smaller, is journalled.
+func TestALargeCallLeavesRoomToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, log := gomega.NewWithT(t), &journaltest.Log{}
+		view := &journaltest.View{Log: log}
+		var said bytes.Buffer
+		book := journal.New(journal.Config{Log: view, Logger: slog.New(slog.NewTextHandler(&said, nil))})
+		picture, full := strings.Repeat("x", 300<<10), errors.New("more than half is used")
+		large, small := started(book.Begin(token, nil)), started(book.Begin("small", nil))
+		defer small.Close()
+		large.Record(whole(item(1, 0, picture)))
+		small.Record(whole(item(1, 0, "hello")))
+		synctest.Wait()
+		view.HalfFull.Store(&full)
+		small.Record(journal.Record{Items: []journal.Item{item(2, 1, strings.Repeat("x", 100<<10))}, Last: 2})
+		<-time.After(2 * time.Second)
+		g.Expect(book.Without()).To(gomega.BeZero())
+		large.Record(journal.Record{Items: []journal.Item{item(2, 1, picture)}, Last: 2})
+		<-time.After(2 * time.Second)
+		synctest.Wait()
+		g.Expect(book.Without()).To(gomega.Equal(1))
+		g.Expect(said.String()).To(gomega.ContainSubstring("more than half is used"))
+		large.Record(journal.Record{Removed: []uint64{2}})
+		<-time.After(2 * time.Second)
+		synctest.Wait()
+		g.Expect(book.Without()).To(gomega.BeZero())
+		large.Close()
+
+		_, w, err := book.TakeOver(t.Context(), token, nil, anybody)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		next := started(w)
+		next.Record(journal.Record{Client: &journal.Client{Extended: true, TimeZone: "Europe/Oslo"}})
+		<-time.After(2 * time.Second)
+		synctest.Wait()
+		g.Expect(book.Without()).To(gomega.BeZero(), "it is about as large as before")
+		next.Close()
+	})
+}
+
+// slowLog is a log that does one thing at a time, and takes its time for it.
+type slowLog struct {
+	*journaltest.View
+	one chan struct{}
+}
+
+func (l slowLog) take(ctx context.Context) error {
+	select {
+	case l.one <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	<-time.After(6 * time.Millisecond)
+	<-l.one
+	return nil
+}
+
+// Append implements journal.Log.
+func (l slowLog) Append(ctx context.Context, list string, entry []byte, last uint64) (uint64, error) {
+	if err := l.take(ctx); err != nil {
+		return 0, err
+	}
+	return l.View.Append(ctx, list, entry, last)
+}
+
+// Remove implements journal.Log.
+func (l slowLog) Remove(ctx context.Context, list string) error {
+	if err := l.take(ctx); err != nil {
+		return err
+	}
+	return l.View.Remove(ctx, list)
+}
+
+// TestManyCallsEndAtOnce: each of them leaves nothing in the store.
+func TestManyCallsEndAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, log := gomega.NewWithT(t), &journaltest.Log{}
+		book := journal.New(journal.Config{Log: slowLog{&journaltest.View{Log: log}, make(chan struct{}, 1)}})
+		var calls []*owner
+		for n := range 250 {
+			o := started(book.Begin(fmt.Sprint("call ", n), nil))
+			o.Record(whole())
+			<-time.After(10 * time.Millisecond)
+			calls = append(calls, o)
+		}
+		synctest.Wait()
+		g.Expect(log.Len()).To(gomega.Equal(len(calls)))
+		var ends sync.WaitGroup
+		for _, o := range calls {
+			o.Record(journal.Record{Ended: true})
+			ends.Go(o.Close)
+		}
+		ends.Wait()
+		g.Expect(log.Len()).To(gomega.BeZero())
 	})
 }

@@ -127,6 +127,12 @@ type Record struct {
 	Events   []Event
 }
 
+// changesNothing reports whether a record says at most that the call has ended.
+func (r *Record) changesNothing() bool {
+	return r.State == nil && r.Claimed == 0 && r.Settings == nil && r.Client == nil && r.Taken == "" && len(r.Items) == 0 && len(r.Removed) == 0 &&
+		r.Last == 0 && r.Summary == nil && r.Open == nil && len(r.Events) == 0
+}
+
 // Apply changes the state by a record. The state shares the record's slices and texts.
 func (s *State) Apply(r Record) {
 	if r.State != nil {
@@ -191,6 +197,18 @@ func (s *State) Newest() uint64 {
 		return s.Events[n-1].Number
 	}
 	return s.Base
+}
+
+// least returns how many bytes the texts of the items have. The stored State has more.
+func (s *State) least() (n int) {
+	for i := range s.Items {
+		it := &s.Items[i].Item
+		n += len(it.Arguments) + len(it.Output)
+		for _, c := range it.Content {
+			n += len(c.Text) + len(c.ImageURL)
+		}
+	}
+	return n
 }
 
 // clone returns a copy that Apply of the original does not change.

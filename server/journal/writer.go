@@ -3,6 +3,7 @@ package journal
 // The Writer: takes a session's records, gives the machine of the journal (coord/journal) its events, and performs its effects but for those of the store.
 
 import (
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -16,8 +17,11 @@ import (
 const (
 	maxWaiting      = 1024    // records that wait for the store
 	maxWaitingBytes = 4 << 20 // the events and texts in them, about
-	// closeTimeout is how long Close waits for the store.
+	// closeTimeout is how long Close waits for the store, and endTimeout how long it waits if the call has ended: its log is to be removed.
 	closeTimeout = 2 * time.Second
+	endTimeout   = 5 * time.Second
+	// maxEnding is how many Writers that are being closed ask the store at a time. If many calls end at once, it would answer none of them in time.
+	maxEnding = 8
 )
 
 // Watch is told what becomes of a call's events. Its functions do not block for long. They are called from the goroutine of the session or of the Writer.
@@ -35,21 +39,25 @@ type Writer struct {
 	log   *slog.Logger
 	epoch uint32
 	at    tail // belongs to the goroutine
+	// oversize is the newest record when the State was too large; 0 for none. It belongs to the goroutine.
+	oversize journal.Record
 
 	wake    chan struct{} // has a token when there may be something to do
 	closing chan struct{}
 	gone    chan struct{}
 
-	mu     sync.Mutex
-	watch  Watch
-	known  machineState
-	state  State // everything that was given
-	queue  queue
-	asked  request // what the store is to be asked for
-	late   env.Timer
-	ended  bool // the call has ended in order
-	begun  bool // the goroutine runs
-	closed bool
+	mu    sync.Mutex
+	watch Watch
+	known machineState
+	state State // everything that was given
+	queue queue
+	asked request // what the store is to be asked for
+	late  env.Timer
+	// failure is why the last append has failed; nil if it has not.
+	failure error
+	ended   bool // the call has ended in order
+	begun   bool // the goroutine runs
+	closed  bool
 }
 
 // machineState is the machine of the journal, and what its monitor remembers.
@@ -111,6 +119,10 @@ func (w *Writer) Record(r Record) {
 		r.State.Epoch = w.epoch
 	}
 	w.ended, r.Ended = r.Ended, false // Close writes the end
+	if w.ended && r.changesNothing() {
+		w.mu.Unlock()
+		return
+	}
 	w.state.Apply(r)
 	var out outcome
 	if w.state.Client.Extended {
@@ -123,7 +135,7 @@ func (w *Writer) Record(r Record) {
 	w.tell(out)
 }
 
-// Close writes what waits, within closeTimeout, and removes the log if a record has said that the call has ended.
+// Close writes what waits, within closeTimeout. If a record has said that the call has ended it removes the log, within endTimeout.
 func (w *Writer) Close() {
 	w.mu.Lock()
 	closed, begun := w.closed, w.begun
@@ -144,6 +156,8 @@ type outcome struct {
 	free                    uint64 // all events up to this number may go out; 0 for no change
 	broke, restored, fenced bool
 }
+
+var errLate = errors.New("the store does not answer in time")
 
 // step gives the machine an event and performs the effects.
 func (w *Writer) step(e journal.Event) {
@@ -230,17 +244,23 @@ func (w *Writer) arm(r journal.Record) {
 		w.late.Stop()
 	}
 	wait := w.book.cfg.Patience - w.book.cfg.Env.Now().Sub(w.queue.since(r, w.book.cfg.Env.Now()))
+	if _, ending := w.known.state.(journal.Ending); ending {
+		wait = endTimeout // no event waits
+	}
 	w.late = w.book.cfg.Env.AfterFunc(max(0, wait), func() { w.step(journal.Late{Record: r}) })
 }
 
 // tell tells others what has become of the events.
 func (w *Writer) tell(out outcome) {
 	w.mu.Lock()
-	watch := w.watch
+	watch, failure := w.watch, w.failure
 	w.mu.Unlock()
 	if out.broke {
 		w.book.unjournalled.Add(1)
-		w.log.Warn("the call is not journalled: no other process could continue it, because the store does not answer in time")
+		if failure == nil {
+			failure = errLate
+		}
+		w.log.Warn("the call is not journalled: no other process could continue it", "because", failure)
 	}
 	if out.free > 0 {
 		watch.Committed(out.free)

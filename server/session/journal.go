@@ -54,6 +54,7 @@ type recorder struct {
 	settings bool // they have changed
 	touched  bool // something may have changed
 	ended    bool // the end of the session is recorded
+	opened   bool // the session has opened
 	moving   bool // another process goes on with the session: how it ends here concerns nobody
 }
 
@@ -234,11 +235,13 @@ func (s *Session) wholeState() *journal.State {
 	return state
 }
 
-// journalEnd records that the session ends. Nobody can go on with it then, unless only its server stops.
+// journalEnd records that the session ends. Nobody can go on with it then, unless only its server stops, or its client is lost before a session that goes on here
+// opens: such a client comes back.
 func (s *Session) journalEnd() {
 	s.journalChanges()
 	r := &s.recorder
-	if r.to == nil || !r.begun || r.ended || s.reason == conn.ServerStops {
+	comesBack := s.cfg.Kept.Restore != nil && !r.opened && s.reason == conn.Failed
+	if r.to == nil || !r.begun || r.ended || s.reason == conn.ServerStops || comesBack {
 		return
 	}
 	r.ended = true

@@ -303,6 +303,7 @@ func (s *Session) warmUp() {
 // opened announces the session. err says which back end could not be loaded.
 func (s *Session) opened(err error) {
 	s.input.Configure()
+	s.recorder.opened = true
 	s.step(coord.OfConn{Event: conn.Opened{VAD: s.settings.TurnDetection() != nil}})
 	if s.cfg.Kept.Restore != nil {
 		s.goOn()

@@ -38,6 +38,7 @@ func (h *Handler) takeOver(r *http.Request, who requester, overWebRTC bool) (c *
 		return nil, former, h.notTaken(err)
 	}
 	state := taken.State
+	who.principal = state.Call.Principal // an expired client secret does not say whose it was
 	c, p = h.enter(beginning{id: state.Call.ID, token: token, who: who, settings: state.Settings, locks: state.Call.Locks, journal: taken.Journal, former: state})
 	if p != nil {
 		taken.Journal.Close()

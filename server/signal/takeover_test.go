@@ -4,13 +4,17 @@ package signal
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 	"github.com/onsi/gomega"
@@ -223,4 +227,116 @@ func TestAnOwnerThatCannotAskTheStore(t *testing.T) {
 	log.blind.Store(false)
 	d.connectRefused(p.reconnectURL(address, "event_of_another-2-9"), key, http.StatusGone, "resume_lost")
 	d.g.Expect(p.ws.CloseNow()).To(gomega.Succeed())
+}
+
+// sharedSecrets is a SecretBucket of several servers, whose clock is now.
+type sharedSecrets struct {
+	mu     sync.Mutex
+	values map[string][]byte
+	ahead  time.Duration // of the real clock
+}
+
+func (b *sharedSecrets) SealKey() [32]byte { return [32]byte{1} }
+
+func (b *sharedSecrets) Get(_ context.Context, key string) ([]byte, uint64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.values[key] == nil {
+		return nil, 0, nil
+	}
+	return b.values[key], 1, nil
+}
+
+func (b *sharedSecrets) Update(_ context.Context, key string, value []byte, _ uint64) (bool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.values[key] = value
+	return true, nil
+}
+
+func (b *sharedSecrets) Delete(context.Context, string) error   { return nil }
+func (b *sharedSecrets) Keys(context.Context) ([]string, error) { return nil, nil }
+func (b *sharedSecrets) Now(context.Context) (time.Time, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return time.Now().Add(b.ahead), nil
+}
+
+// A call outlives the client secret that began it, and its server: another server goes on with it for the same secret, and for no other one.
+func TestACallOfAnExpiredSecretGoesOn(t *testing.T) {
+	t.Parallel()
+	var log journaltest.Log
+	shared := &sharedSecrets{values: map[string][]byte{}}
+	serve := func() (*harness, string) {
+		d := open(t, func(c *Config) {
+			c.Keys, c.SecretBucket, c.Journal = keys(t), shared, journal.New(journal.Config{Log: &journaltest.View{Log: &log}})
+		})
+		return d, d.serve() + "/v1/realtime"
+	}
+	d, one := serve()
+	secret, other := d.secret(`{}`), d.secret(`{}`)
+	p := d.connectExtended(one, secret)
+	shared.mu.Lock()
+	shared.ahead = 11 * time.Minute
+	shared.mu.Unlock()
+	after, two := serve()
+	again := p.reconnectURL(two, p.last)
+	after.connectRefused(two, secret, http.StatusUnauthorized, "client_secret_expired")
+	after.connectRefused(again, other, http.StatusNotFound, "resume_not_found")
+	after.connectRefused(again, key, http.StatusNotFound, "resume_not_found")
+	after.connect(again, secret).expectReconnected("hello")
+	g := gomega.NewWithT(t)
+	g.Eventually(func() map[string]Use { return after.h.Standing().Uses }, patience).Should(gomega.HaveKeyWithValue("desk", gomega.HaveField("Calls", 1)), "it counts for its principal")
+}
+
+// A client that is lost again before its session opens, because a back end takes long to load, comes back to its call.
+func TestAClientIsLostWhileItsCallIsTakenOver(t *testing.T) {
+	t.Parallel()
+	var log journaltest.Log
+	d, one := process(t, &journaltest.View{Log: &log})
+	ready := make(chan struct{})
+	next := open(t, func(c *Config) {
+		p := *c.Pipeline
+		p.Warm = func(ctx context.Context) error {
+			select {
+			case <-ready:
+			case <-ctx.Done():
+			}
+			return ctx.Err()
+		}
+		c.Keys, c.Journal, c.Pipeline = keys(t), journal.New(journal.Config{Log: &journaltest.View{Log: &log}}), &p
+	})
+	two := next.serve() + "/v1/realtime"
+	first := d.connectExtended(one, key)
+	d.g.Expect(first.ws.CloseNow()).To(gomega.Succeed())
+	lost := next.connect(first.reconnectURL(two, first.last), key)
+	lost.first() // the acknowledgement for a page: the call is taken over
+	d.g.Expect(lost.ws.CloseNow()).To(gomega.Succeed())
+	d.g.Eventually(func() int { now, _ := next.h.Calls(); return now }, patience).Should(gomega.BeZero())
+	close(ready)
+	again := next.connect(first.reconnectURL(two, first.last), key)
+	again.send(`{"type":"session.update","session":{"type":"realtime","instructions":"Be kind."}}`)
+	again.next("session.updated")
+	d.g.Expect(again.seen).NotTo(gomega.HaveKey("session.created"), "it is the same session")
+	d.g.Expect(again.ws.Close(websocket.StatusNormalClosure, "")).To(gomega.Succeed())
+}
+
+// A journal that cannot be read is the same as one that is lost: the client begins a new call, and does not try again and again.
+func TestADamagedJournal(t *testing.T) {
+	t.Parallel()
+	var log journaltest.Log
+	view := &journaltest.View{Log: &log}
+	d, one := process(t, view)
+	p := d.connectExtended(one, key)
+	sum := sha256.Sum256([]byte(p.token()))
+	list := hex.EncodeToString(sum[:])
+	entry, revision, err := view.Last(t.Context(), list)
+	d.g.Expect(err).NotTo(gomega.HaveOccurred())
+	header := 1 + 4 + 8 + 8
+	_, two := process(t, &journaltest.View{Log: &log})
+	for _, damaged := range [][]byte{append(slices.Clone(entry[:header]), `[{"Taken":7}]`...), entry[:header], entry[:3]} {
+		revision, err = view.Append(t.Context(), list, damaged, revision)
+		d.g.Expect(err).NotTo(gomega.HaveOccurred())
+		d.connectRefused(p.reconnectURL(two, p.last), key, http.StatusGone, "resume_lost")
+	}
 }

@@ -166,7 +166,7 @@ func (b *Bucket) Room(ctx context.Context) error {
 }
 
 func (b *Bucket) findRoom(ctx context.Context) error {
-	return b.of.findRoom(ctx, b.limit, func(ctx context.Context) (name string, used uint64, err error) {
+	return b.of.findRoom(ctx, 9, b.limit, func(ctx context.Context) (name string, used uint64, err error) {
 		status, err := b.kv.Status(ctx)
 		if err != nil {
 			return "", 0, err

@@ -31,6 +31,7 @@ type Log struct {
 	prefix string
 	limit  int64
 	room   room
+	half   room
 }
 
 // Log opens a log and creates it if it is not there. If it is there with other limits, it gets those of cfg.
@@ -131,13 +132,20 @@ func (l *Log) Trim(ctx context.Context, name string, before uint64) error {
 
 // Room is Bucket.Room for a log.
 func (l *Log) Room(ctx context.Context) error {
-	return l.room.get(func() error {
-		return l.of.findRoom(ctx, l.limit, func(ctx context.Context) (name string, used uint64, err error) {
-			info, err := l.stream.Info(ctx)
-			if err != nil {
-				return "", 0, err
-			}
-			return "log " + info.Config.Name, info.State.Bytes, nil
-		})
+	return l.room.get(func() error { return l.findRoom(ctx, 9) })
+}
+
+// HalfRoom returns ErrFull if more than half of the log is used: a list that takes much should take no more, so that the others have the rest.
+func (l *Log) HalfRoom(ctx context.Context) error {
+	return l.half.get(func() error { return l.findRoom(ctx, 5) })
+}
+
+func (l *Log) findRoom(ctx context.Context, tenths int64) error {
+	return l.of.findRoom(ctx, tenths, l.limit, func(ctx context.Context) (name string, used uint64, err error) {
+		info, err := l.stream.Info(ctx)
+		if err != nil {
+			return "", 0, err
+		}
+		return "log " + info.Config.Name, info.State.Bytes, nil
 	})
 }

@@ -80,3 +80,14 @@ func TestKeysOfABucket(t *testing.T) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(keys).To(gomega.Equal([]string{"p.2"}))
 }
+
+// TestHalfRoom: a log with more than half of its bytes has room for new lists, and none for those that take much.
+func TestHalfRoom(t *testing.T) {
+	g, ctx := gomega.NewWithT(t), t.Context()
+	l, err := open(t, Config{}).Log(ctx, LogConfig{Name: "tests", MaxBytes: 1 << 20})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	_, err = l.Append(ctx, "one", make([]byte, 600<<10), 0)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(l.HalfRoom(ctx)).To(gomega.MatchError(ErrFull))
+	g.Expect(l.Room(ctx)).To(gomega.Succeed())
+}

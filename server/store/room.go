@@ -30,9 +30,9 @@ func (r *room) get(find func() error) error {
 	return r.answer
 }
 
-// findRoom returns ErrFull if nine tenths of limit bytes are used, or if the disk has only its reserve left. use returns how many bytes are used, and by
+// findRoom returns ErrFull if more than so many tenths of limit bytes are used, or if the disk has only its reserve left. use returns how many bytes are used, and by
 // whom.
-func (s *Store) findRoom(ctx context.Context, limit int64, use func(context.Context) (name string, used uint64, err error)) error {
+func (s *Store) findRoom(ctx context.Context, tenths, limit int64, use func(context.Context) (name string, used uint64, err error)) error {
 	left, err := s.free()
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (s *Store) findRoom(ctx context.Context, limit int64, use func(context.Cont
 	if err != nil {
 		return unavailable(err)
 	}
-	if int64(used) > limit/10*9 { //nolint:gosec // a number of bytes
+	if int64(used) > limit/10*tenths { //nolint:gosec // a number of bytes
 		return fmt.Errorf("%w: %s has %d of %d bytes: allow it more, or keep values for a shorter time", ErrFull, name, used, limit)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/antiphon-rt/antiphon/server/journal"
 )
@@ -30,8 +31,9 @@ type View struct {
 	*Log
 	// Before and After are called with the number of an Append, from 1 on, before and after it writes; nil for none. An error fails the Append.
 	Before, After func(n int) error
-	// Full is what Room returns.
-	Full error
+	// Full is what Room returns, and HalfFull what HalfRoom returns.
+	Full     error
+	HalfFull atomic.Pointer[error]
 
 	mu    sync.Mutex
 	count int
@@ -125,6 +127,14 @@ func (l *Log) drop(is func(entry) bool) {
 
 // Room implements journal.Log.
 func (v *View) Room(context.Context) error { return v.Full }
+
+// HalfRoom implements journal.Log.
+func (v *View) HalfRoom(context.Context) error {
+	if err := v.HalfFull.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
 
 // Len returns how many entries all lists have.
 func (l *Log) Len() int {

@@ -58,6 +58,9 @@ func (l *Log) Remove(ctx context.Context, list string) error { return l.in.Remov
 // Room implements journal.Log.
 func (l *Log) Room(ctx context.Context) error { return l.in.Room(ctx) }
 
+// HalfRoom implements journal.Log.
+func (l *Log) HalfRoom(ctx context.Context) error { return l.in.HalfRoom(ctx) }
+
 // known returns an error of the store as one of the journal.
 func known(err error) error {
 	switch {

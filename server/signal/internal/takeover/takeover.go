@@ -15,8 +15,12 @@ import (
 
 // Taking over a call: who may have it, and one request at a time.
 
-// timeout limits what the journal does while a client waits.
-const timeout = 5 * time.Second
+// timeout limits what the journal does while a client waits, and ownsWithin the question whether this process still has a call: a client whose server has it waits no longer for a store that
+// hangs.
+const (
+	timeout    = 5 * time.Second
+	ownsWithin = time.Second
+)
 
 // The errors of Take. It also returns call.ErrReconnecting and call.ErrReplayLost.
 var (
@@ -31,7 +35,7 @@ var (
 // Request is the request of a client that reconnects.
 type Request struct {
 	Token, After      string // the call's, and the id of the last event that the client has seen
-	Principal, Secret string // who asks: Secret is the client secret as the journal names it, "" for an API key
+	Principal, Secret string // who asks: Secret is the client secret as the journal names it, "" for an API key. An expired secret comes without its principal
 	WebRTC            bool
 	Logger            *slog.Logger
 }
@@ -74,6 +78,9 @@ func (t *Taking) Take(ctx context.Context, r Request) (Taken, error) {
 	switch {
 	case errors.Is(err, journal.ErrUnknown) && refused != nil:
 		return Taken{}, refused
+	case errors.Is(err, journal.ErrDamaged):
+		r.Logger.Warn("a call cannot be taken over: its client begins a new one", "err", err)
+		return Taken{}, call.ErrReplayLost
 	case err != nil:
 		return Taken{}, errors.Join(ErrUnavailable, err)
 	}
@@ -83,7 +90,7 @@ func (t *Taking) Take(ctx context.Context, r Request) (Taken, error) {
 // may returns what the hub must know of a call, or the error that says why the client may not have it.
 func (t *Taking) may(s *journal.State, r Request) (f call.Former, refused error) {
 	switch {
-	case s.Call.Principal != r.Principal || s.Call.Secret != r.Secret || s.Settings.ExpiresAt <= t.env.Now().Unix():
+	case s.Call.Secret != r.Secret || r.Secret == "" && s.Call.Principal != r.Principal || s.Settings.ExpiresAt <= t.env.Now().Unix():
 		return f, ErrUnknown
 	case s.Call.WebRTC != r.WebRTC:
 		return f, ErrTransport
@@ -118,7 +125,7 @@ func Owns(ctx context.Context, w *journal.Writer) (owns bool, err error) {
 	if w == nil {
 		return true, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, ownsWithin)
 	defer cancel()
 	if owns, err = w.Owner(ctx); err != nil {
 		err = errors.Join(ErrUnavailable, err)
