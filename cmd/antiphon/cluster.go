@@ -50,6 +50,14 @@ func (c *serve) join(ctx context.Context, k *kept, cfg *server.Config, logger *s
 	return nil
 }
 
+// name returns the name of this process in the journals of its calls; "" without a cluster.
+func (k *kept) name() string {
+	if k.node == nil {
+		return ""
+	}
+	return k.node.ID()
+}
+
 // newServer returns a server, and has the other servers of the cluster know it.
 func (k *kept) newServer(ctx context.Context, cfg server.Config) (*server.Server, error) {
 	s, err := server.New(cfg)
@@ -62,7 +70,11 @@ func (k *kept) newServer(ctx context.Context, cfg server.Config) (*server.Server
 		for principal, u := range now.Uses {
 			uses[principal] = cluster.Use(u)
 		}
-		return cluster.Load{Calls: now.Calls, Most: now.Most, Late: now.Late, CPU: now.CPU, Full: now.Full, Draining: now.Draining, Use: uses}
+		adopted := make([]cluster.Adopted, 0, len(now.Adopted))
+		for _, a := range now.Adopted {
+			adopted = append(adopted, cluster.Adopted(a))
+		}
+		return cluster.Load{Calls: now.Calls, Most: now.Most, Late: now.Late, CPU: now.CPU, Full: now.Full, Draining: now.Draining, Use: uses, Adopted: adopted}
 	}, s.OthersUsed)
 	if err != nil {
 		return nil, errors.Join(err, s.Close(ctx))

@@ -1,11 +1,24 @@
 package main
 
-// The flags of a cluster.
+// The flags of a cluster, and three servers of one in this process.
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
 	"testing"
 
+	"github.com/coder/websocket"
 	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/cluster"
+	"github.com/antiphon-rt/antiphon/server/journal"
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/server/store"
 )
 
 func TestClusterChecksItsFlags(t *testing.T) {
@@ -19,4 +32,120 @@ func TestClusterChecksItsFlags(t *testing.T) {
 	for _, c := range []serve{{}, {storage: nats}, {storage: nats, network: network{clustered: clustered{NodeURL: "http://10.0.0.1:8080", NodeName: "one"}}}} {
 		gomega.NewWithT(t).Expect(c.checkNode()).To(gomega.Succeed())
 	}
+}
+
+// node is a server of a cluster in this process.
+type node struct {
+	*server.Server
+	url  string
+	http *http.Server
+	book *journal.Book
+}
+
+// startNode starts a server that shares a store with others. It ends with the test.
+func startNode(t *testing.T, in *store.Store, name string) *node {
+	t.Helper()
+	g, logger := gomega.NewWithT(t), slog.New(slog.DiscardHandler)
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	n := &node{url: "http://" + l.Addr().String()}
+	k, p := &kept{store: in}, scripted.New(scripted.Options{})
+	cfg := server.Config{Pipeline: p, Loopback: true}
+	k.node, err = cluster.Join(t.Context(), cluster.Config{Store: in, URL: n.url, Name: name, Reach: patience})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	cfg.Cluster = k.node
+	n.book, err = new(serve).openJournal(t.Context(), k, logger)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	cfg.Journal = n.book
+	n.Server, err = k.newServer(t.Context(), cfg)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	n.http = &http.Server{Handler: n.Server, ReadHeaderTimeout: patience}
+	served := make(chan error, 1)
+	go func() { served <- n.http.Serve(l) }()
+	t.Cleanup(func() {
+		_ = n.http.Close() // the test may have closed it
+		g.Expect(<-served).To(gomega.MatchError(http.ErrServerClosed))
+		end, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		g.Expect(errors.Join(n.Server.Close(end), k.node.Close(), p.Close())).To(gomega.Succeed())
+	})
+	return n
+}
+
+// happened is what these tests read of an event.
+type happened struct {
+	Type, Acknowledges, Resume string
+	EventID                    string `json:"event_id"`
+}
+
+// connects opens a WebSocket at a server, and reads events until one of that type.
+func (n *node) connects(t *testing.T, query, name string) (ws *websocket.Conn, event happened) {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	g.Eventually(func() (err error) { // a busy machine may take longer than a server waits for another one
+		ws, _, err = websocket.Dial(ctx, n.url+"/v1/realtime?"+query, nil) //nolint:bodyclose // Dial has read it
+		return err
+	}, patience).Should(gomega.Succeed())
+	t.Cleanup(func() { _ = ws.CloseNow() }) // the test may have closed it
+	return ws, awaits(ctx, g, ws, name)
+}
+
+// awaits reads events until one of that type, and returns it.
+func awaits(ctx context.Context, g *gomega.WithT, ws *websocket.Conn, name string) (event happened) {
+	for event.Type != name {
+		_, data, err := ws.Read(ctx)
+		g.Expect(err).NotTo(gomega.HaveOccurred(), name)
+		event.Acknowledges = ""
+		g.Expect(json.Unmarshal(data, &event)).To(gomega.Succeed())
+	}
+	return event
+}
+
+// When the server of a call has ended, the call goes on at the one that the client reaches. From then on every server passes the client and the requests about the call on to
+// that one: also the one that runs again under the name of the first. Nobody takes the call over again.
+func TestACallThatWasTakenOverIsFound(t *testing.T) {
+	g := gomega.NewWithT(t)
+	in, err := store.Open(t.Context(), store.Config{})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(func() { g.Expect(in.Close()).To(gomega.Succeed()) })
+	first, owner, third := startNode(t, in, "first"), startNode(t, in, "second"), startNode(t, in, "third")
+	ws, _ := first.connects(t, "", "session.created")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	g.Expect(ws.Write(ctx, websocket.MessageText, []byte(`{"type":"antiphon.hello","event_id":"hello"}`))).To(gomega.Succeed())
+	known := awaits(ctx, g, ws, "antiphon.ack")
+	g.Expect(first.http.Close()).To(gomega.Succeed())
+	g.Expect(ws.CloseNow()).To(gomega.Succeed())
+
+	again := func(n *node) {
+		ws, ack := n.connects(t, "antiphon_resume="+known.Resume+"&antiphon_resume_after="+known.EventID, "antiphon.ack")
+		g.Expect(ack.Acknowledges).To(gomega.Equal("hello"), "it is the same session")
+		g.Expect(ws.Write(ctx, websocket.MessageText, []byte(`{"type":"input_audio_buffer.clear"}`))).To(gomega.Succeed())
+		awaits(ctx, g, ws, "input_audio_buffer.cleared") // the session is open
+		g.Expect(ws.CloseNow()).To(gomega.Succeed())
+	}
+	again(owner)
+	restarted := startNode(t, in, "first")
+	for _, n := range []*node{third, restarted, owner} {
+		again(n)
+	}
+	adopted := owner.Standing().Adopted
+	g.Expect(adopted).To(gomega.HaveLen(2))
+	posts := func(n *node, what string) int {
+		response, err := http.Post(n.url+"/v1/realtime/calls/ws_"+adopted[0].Mark+what, "application/sdp", http.NoBody)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(response.Body.Close()).To(gomega.Succeed())
+		return response.StatusCode
+	}
+	for _, n := range []*node{owner, third, restarted} {
+		g.Eventually(func() int { return posts(n, "/restart") }, patience).Should(gomega.Equal(http.StatusConflict), "the call is there, and has no network path")
+	}
+	for n, most := range map[*node]uint64{first: 0, owner: 1, third: 0, restarted: 0} {
+		taken, _ := n.book.Counts()
+		g.Expect(taken).To(gomega.Equal(most), "who has claimed the call")
+	}
+	g.Eventually(func() int { return posts(third, "/hangup") }, patience).Should(gomega.Equal(http.StatusOK))
+	g.Eventually(func() int { calls, _ := owner.Calls(); return calls }, patience).Should(gomega.BeZero())
 }

@@ -39,7 +39,7 @@ func (c *serve) openKept(ctx context.Context, file *config.File, cfg *server.Con
 	k := &kept{store: opened}
 	err = c.join(ctx, k, cfg, logger)
 	if err == nil && c.lasting() {
-		cfg.Journal, err = c.openJournal(ctx, opened, logger)
+		cfg.Journal, err = c.openJournal(ctx, k, logger)
 	}
 	if err == nil && file != nil {
 		k.runs, err = c.openRuns(ctx, file, opened, cfg, logger)
@@ -89,12 +89,12 @@ func (c *serve) openRuns(ctx context.Context, file *config.File, in *store.Store
 }
 
 // openJournal returns the journal of the calls.
-func (c *serve) openJournal(ctx context.Context, in *store.Store, logger *slog.Logger) (*journal.Book, error) {
-	log, err := logstore.Open(ctx, in, max(journalKeep, c.SessionLength+time.Hour), journalBytes)
+func (c *serve) openJournal(ctx context.Context, k *kept, logger *slog.Logger) (*journal.Book, error) {
+	log, err := logstore.Open(ctx, k.store, max(journalKeep, c.SessionLength+time.Hour), journalBytes)
 	if err != nil {
 		return nil, fmt.Errorf("the journal of the calls: %w", err)
 	}
-	return journal.New(journal.Config{Log: log, Trace: c.ofJournals(), Logger: logger}), nil
+	return journal.New(journal.Config{Log: log, Trace: c.ofJournals(), Logger: logger, Node: k.name()}), nil
 }
 
 // journalKeep is how long the journal of a call stays that has not ended in order, at least. journalBytes is the limit of all calls together.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 	"github.com/antiphon-rt/antiphon/sdk"
 	"github.com/antiphon-rt/antiphon/sdk/native"
 )
@@ -26,10 +28,11 @@ type caller struct {
 	speaker   *native.Speaker
 	webSocket bool
 
-	mu     sync.Mutex
-	link   sdk.Peer
-	events []told
-	lost   []time.Time // when the session has shown that its connection is lost
+	mu       sync.Mutex
+	location string // the path of the call over WebRTC
+	link     sdk.Peer
+	events   []told
+	lost     []time.Time // when the session has shown that its connection is lost
 }
 
 // told is what these tests read of an event of the server.
@@ -46,7 +49,7 @@ func newCaller(t *testing.T, url string, webSocket bool) *caller {
 	t.Helper()
 	c := &caller{WithT: gomega.NewWithT(t), speaker: native.NewSpeaker(0), webSocket: webSocket}
 	c.SetDefaultEventuallyTimeout(takenOver)
-	o := native.Options{URL: url, Speaker: c.speaker, Microphone: &native.Microphone{}, Loopback: true}
+	o := native.Options{URL: url, Speaker: c.speaker, Microphone: &native.Microphone{}, Loopback: true, Client: &http.Client{Transport: c}}
 	c.Dialer = native.NewSocketDialer(o)
 	if !webSocket {
 		d, err := native.NewDialer(o)
@@ -96,6 +99,38 @@ func (c *caller) Dial(ctx context.Context, config sdk.CallConfig, sink func(sdk.
 		c.link = p
 	}
 	return p, err
+}
+
+// RoundTrip implements http.RoundTripper: it notes where the call is.
+func (c *caller) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil && response.Header.Get("Location") != "" {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.location = response.Header.Get("Location")
+	}
+	return response, err
+}
+
+// path returns the path of the call over WebRTC.
+func (c *caller) path() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.location
+}
+
+// isFound checks that a request about a call over WebRTC reaches it through a server.
+func (c *caller) isFound(t *testing.T, through *rig.Program) {
+	t.Helper()
+	if c.webSocket {
+		return
+	}
+	_, id, _ := strings.Cut(c.path(), "calls/")
+	ctx, cancel := context.WithTimeout(t.Context(), takenOver)
+	defer cancel()
+	sideband := socketTo(ctx, t, through.URL+"/v1/realtime?call_id="+id)
+	until(ctx, c.WithT, sideband, "session.created")
+	c.Expect(sideband.CloseNow()).To(gomega.Succeed())
 }
 
 // all returns the events of this type so far; all events for an empty type.

@@ -80,8 +80,14 @@ func socketTo(ctx context.Context, t *testing.T, url string) *websocket.Conn {
 	return ws
 }
 
+// happened is what these tests read of an event.
+type happened struct {
+	Type, Acknowledges, Resume string
+	EventID                    string `json:"event_id"`
+}
+
 // until reads events until one of that type, and returns it.
-func until(ctx context.Context, g *gomega.WithT, ws *websocket.Conn, name string) (event struct{ Type, Acknowledges, Resume string }) {
+func until(ctx context.Context, g *gomega.WithT, ws *websocket.Conn, name string) (event happened) {
 	for event.Type != name {
 		_, data, err := ws.Read(ctx)
 		g.Expect(err).NotTo(gomega.HaveOccurred(), name)
@@ -172,4 +178,36 @@ func TestServersShareClientSecrets(t *testing.T) {
 	}
 	status, _, _ = asked(g, secret, all[1].URL+begun+"/hangup", "", "")
 	g.Expect(status).To(gomega.Equal(http.StatusOK), "the used secret ends its own call, through any server")
+}
+
+// When a server is killed, its call goes on at the server that the client reaches. Every other server then passes the client on to that one, and nobody claims the call again.
+func TestACallGoesOnAtOneServer(t *testing.T) {
+	g := gomega.NewWithT(t)
+	all := nodes(t, 3)
+	ctx, cancel := context.WithTimeout(t.Context(), takenOver)
+	defer cancel()
+	first := socketTo(ctx, t, all[0].URL+"/v1/realtime")
+	until(ctx, g, first, "session.created")
+	g.Expect(first.Write(ctx, websocket.MessageText, []byte(`{"type":"antiphon.hello","event_id":"hello"}`))).To(gomega.Succeed())
+	known := until(ctx, g, first, "antiphon.ack")
+	g.Eventually(all[0].Journalled, patience).Should(gomega.BeTrue())
+	all[0].Kill()
+	again := func(s *rig.Program) {
+		ws := socketTo(ctx, t, s.URL+"/v1/realtime?antiphon_resume="+known.Resume+"&antiphon_resume_after="+known.EventID)
+		g.Expect(until(ctx, g, ws, "antiphon.ack").Acknowledges).To(gomega.Equal("hello"), "it is the same session")
+		g.Expect(ws.Write(ctx, websocket.MessageText, []byte(`{"type":"input_audio_buffer.clear"}`))).To(gomega.Succeed())
+		until(ctx, g, ws, "input_audio_buffer.cleared") // the session is open
+		g.Expect(ws.CloseNow()).To(gomega.Succeed())
+	}
+	claims := func() int {
+		return metric(g, all[1], "antiphon_calls_taken_over_total") + metric(g, all[2], "antiphon_calls_taken_over_total")
+	}
+	again(all[1])
+	g.Expect(claims()).To(gomega.Equal(1))
+	g.Eventually(func() bool { // a server that does not answer for a second is taken for dead
+		before := claims()
+		again(all[2])
+		again(all[1])
+		return claims() == before
+	}, takenOver).Should(gomega.BeTrue())
 }

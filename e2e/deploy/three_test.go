@@ -177,7 +177,8 @@ func size(t *testing.T, few int) int {
 	return n
 }
 
-// A server is killed while the agent speaks. Each of its calls goes on at another server: the agent is heard again, and nothing that a client was told is lost or comes twice.
+// A server is killed while the agent speaks. Each of its calls goes on at another server: the agent is heard again, and nothing that a client was told is lost or comes twice. Controllers and
+// a hangup reach each call through any server, also through the one that runs again.
 func TestACallOutlivesItsServer(t *testing.T) {
 	g := gomega.NewWithT(t)
 	cluster := newThree(t)
@@ -217,14 +218,24 @@ func TestACallOutlivesItsServer(t *testing.T) {
 				back = append(back, c.audioBack(killed, lost[len(lost)-1])...)
 			}
 		}
+		for i, s := range cluster.servers {
+			if i != victim {
+				callers[0].isFound(t, s)
+			}
+		}
 		cluster.start(g, victim)
 		cluster.complete(g)
 		for i, c := range callers {
 			c.asks(fmt.Sprintf("caller %d in round %d", i, round))
+			c.isFound(t, cluster.servers[victim])
 		}
 	}
-	for _, c := range callers {
+	for i, c := range callers {
 		c.wentOn()
+		if !c.webSocket {
+			status := func() int { return postTo(g, cluster.servers[i%3].URL+c.path()+"/hangup", "").StatusCode }
+			g.Eventually(status, takenOver).Should(gomega.Equal(http.StatusOK))
+		}
 	}
 	slices.Sort(back)
 	t.Logf("audio is back after a kill: p50 %v, p95 %v, of %d calls over WebRTC", back[len(back)/2], back[len(back)*95/100], len(back))

@@ -24,14 +24,19 @@ var letters = base32.StdEncoding.WithPadding(base32.NoPadding)
 // sealKey is the key of all seals of a cluster. All its servers have it from the store.
 type sealKey []byte
 
-// seal returns the message authentication code of parts, for one purpose.
+// seal returns the message authentication code of parts, for one purpose, in letters.
 func (k sealKey) seal(purpose string, parts ...string) string {
+	return letters.EncodeToString(k.code(purpose, parts...))
+}
+
+// code returns the message authentication code of parts, for one purpose.
+func (k sealKey) code(purpose string, parts ...string) []byte {
 	mac := hmac.New(sha256.New, k)
 	for _, part := range append([]string{purpose}, parts...) {
 		mac.Write([]byte(part)) // a hash does not fail
 		mac.Write([]byte{0})
 	}
-	return letters.EncodeToString(mac.Sum(nil))
+	return mac.Sum(nil)
 }
 
 // mark returns a text with the mark of a server.

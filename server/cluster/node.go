@@ -25,6 +25,8 @@ type Config struct {
 	URL string
 	// Name is what people call this server, in logs.
 	Name string
+	// Reach is how long another server may take to say that it has a request; 0 takes 1 s.
+	Reach time.Duration
 	// Logger gets a line when a server comes or goes. nil discards them.
 	Logger *slog.Logger
 }
@@ -32,13 +34,14 @@ type Config struct {
 // Node is this process as a server of the cluster. It is safe for concurrent use.
 type Node struct {
 	cfg       Config
-	id        string // of this process: another process with the same name has another one
+	id        string        // of this process: another process with the same name has another one
+	changed   chan struct{} // has a token when the record is to be published at once
+	looking   looking
 	key       sealKey
 	records   *store.Bucket
 	table     table
 	ledger    ledger
 	transport *http.Transport
-	reach     time.Duration // reachWithin
 
 	mu     sync.Mutex
 	passed map[string]uint64 // how many requests were passed on, by result
@@ -80,7 +83,11 @@ func Join(ctx context.Context, cfg Config) (*Node, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	n := &Node{cfg: cfg, id: rand.Text()[:idLength], transport: newTransport(reachWithin, quietFor), reach: reachWithin, passed: map[string]uint64{}, done: make(chan struct{})}
+	if cfg.Reach == 0 {
+		cfg.Reach = reachWithin
+	}
+	n := &Node{cfg: cfg, id: rand.Text()[:idLength], transport: newTransport(cfg.Reach, quietFor), passed: map[string]uint64{}, done: make(chan struct{})}
+	n.changed, n.looking.one = make(chan struct{}, 1), make(chan struct{}, 1)
 	n.table = newTable(n.id)
 	var err error
 	if n.key, err = sharedKey(ctx, cfg.Store, markKey); err != nil {
@@ -132,6 +139,17 @@ func (n *Node) Publish(ctx context.Context, load func() Load, spent Spent) error
 	return nil
 }
 
+// ID returns the name that this process alone has in the cluster.
+func (n *Node) ID() string { return n.id }
+
+// TookOver has the others know at once what Load says of the calls that this server has taken over.
+func (n *Node) TookOver() {
+	select {
+	case n.changed <- struct{}{}:
+	default: // it is about to publish
+	}
+}
+
 // Close removes this server from the cluster, within a few seconds.
 func (n *Node) Close() error {
 	n.stop()
@@ -152,13 +170,16 @@ func (n *Node) run(ctx context.Context) {
 	defer due.Stop()
 	away := false
 	for {
+		var err error
+		before := n.table.alive(time.Now())
 		select {
 		case <-ctx.Done():
 			return
+		case <-n.changed:
+			err = n.publish(ctx)
 		case <-due.C:
+			err = errors.Join(n.publish(ctx), n.look(ctx))
 		}
-		before := n.table.alive(time.Now())
-		err := errors.Join(n.publish(ctx), n.look(ctx))
 		if ctx.Err() != nil {
 			return
 		}
@@ -182,7 +203,7 @@ func (n *Node) publish(ctx context.Context) error {
 	}
 	now := load()
 	now.Use = mostUses(now.Use)
-	value, err := json.Marshal(record{Name: n.cfg.Name, URL: n.cfg.URL, Load: now})
+	value, err := json.Marshal(record{Name: n.cfg.Name, URL: n.cfg.URL, Load: now, Adopted: n.key.writeAdopted(now.Adopted)})
 	if err != nil {
 		return err
 	}
@@ -195,6 +216,18 @@ func (n *Node) publish(ctx context.Context) error {
 func (n *Node) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
+	select {
+	case n.looking.one <- struct{}{}:
+		defer func() { <-n.looking.one }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	n.looking.began = time.Now()
+	return n.read(ctx)
+}
+
+// read reads the records of all servers into the table. The caller alone looks.
+func (n *Node) read(ctx context.Context) error {
 	ids, err := n.records.Keys(ctx)
 	if err != nil {
 		return err

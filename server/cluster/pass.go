@@ -21,7 +21,7 @@ import (
 
 // Times of a request that is passed on.
 const (
-	// reachWithin is how long the other server may take to say that it has the request.
+	// reachWithin is how long the other server may take to say that it has the request: see Config.Reach.
 	reachWithin = time.Second
 	// answerWithin is how long it may take for its response.
 	answerWithin = 15 * time.Second
@@ -65,33 +65,24 @@ func (n *Node) Arrived(w http.ResponseWriter, r *http.Request) *http.Request {
 // Mark returns a text of at most 64 letters and digits with the mark of this server: an id or a token. Each server of the cluster finds this one by it.
 func (n *Node) Mark(text string) string { return n.key.mark(n.id, text) }
 
-// Pass passes a request on to the server that has marked a text, if this is another one that can be reached. It reports false if nothing was answered. The request can then be answered here:
-// its body can be read again.
-func (n *Node) Pass(w http.ResponseWriter, r *http.Request, marked string) (answered bool) {
-	id, ok := n.key.owner(marked)
-	if !ok || id == n.id || r.Context().Value(passedKey{}) != nil {
-		return false
-	}
-	to := n.table.find(id, time.Now())
-	return to != nil && n.send(w, r, sending{to: to})
-}
-
 // sending says where a request goes.
 type sending struct {
-	to   *peer
-	anew bool // it begins a call; otherwise it is about one
+	to         *peer
+	anew       bool // it begins a call; otherwise it is about one
+	reconnects bool // this server can take the call over that the request reconnects
 }
 
 // refused reports whether another response than that of the other server is better: it does not have the call, or does not take it.
 func (s sending) refused(status int) bool {
-	if !s.anew {
-		return status == http.StatusNotFound
-	}
 	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests:
+	case http.StatusNotFound:
 		return true
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return s.anew || s.reconnects
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return s.anew
 	}
-	return status >= http.StatusInternalServerError
+	return s.anew && status >= http.StatusInternalServerError
 }
 
 var (
@@ -126,7 +117,7 @@ func (n *Node) send(w http.ResponseWriter, r *http.Request, s sending) (answered
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	silent := time.AfterFunc(n.reach, func() { cancel(errSilent) })
+	silent := time.AfterFunc(n.cfg.Reach, func() { cancel(errSilent) })
 	defer silent.Stop()
 	var failure error
 	way := &way{RoundTripper: n.transport}

@@ -51,9 +51,13 @@ type member struct {
 	*httptest.Server
 	asked chan string // what the server has answered itself
 	full  atomic.Bool // it refuses everything
+
+	epoch   atomic.Uint32          // of this server as the owner of all calls; 0: it has none but those with its own mark
+	journal atomic.Pointer[string] // the owner of all calls in its journal; nil: it does not know them
 }
 
-// join adds a server. It passes the requests for /MARK on, and answers those for its own marks itself, with 404 for a mark that ends in "lost".
+// join adds a server. It passes the requests for /MARK on, and answers those for its own marks itself, with 404 for a mark with LOST in it. A mark with RESUME in it is for a request
+// that reconnects a call.
 func (c *servers) join() *member {
 	m := &member{asked: make(chan string, 100)}
 	m.Server = httptest.NewServer(httpguard.New(http.HandlerFunc(m.answer), httpguard.Config{}))
@@ -70,7 +74,7 @@ func (c *servers) node(url string) *Node {
 	n.table.mu.Lock()
 	n.table.silence, n.table.avoidFor = time.Hour, time.Hour // a machine that is busy changes nothing
 	n.table.mu.Unlock()
-	n.reach = patience
+	n.cfg.Reach = patience
 	c.publish(n, Load{Most: 10})
 	return n
 }
@@ -90,7 +94,23 @@ func (c *servers) meet(all ...*Node) {
 func (m *member) answer(w http.ResponseWriter, r *http.Request) {
 	r = m.Arrived(w, r)
 	mark := strings.TrimPrefix(r.URL.Path, "/")
-	if strings.HasPrefix(mark, "new") && m.Place(w, r, r.Header.Get("Upgrade") != "") || m.Pass(w, r, mark) {
+	if strings.HasPrefix(mark, "new") && m.Place(w, r, r.Header.Get("Upgrade") != "") {
+		return
+	}
+	epoch := m.epoch.Load()
+	if id, _ := m.key.owner(mark); id == m.id && !strings.Contains(mark, "LOST") {
+		epoch = max(epoch, 1)
+	}
+	var owner func(context.Context) string
+	if strings.Contains(mark, "RESUME") {
+		owner = func(context.Context) (node string) {
+			if known := m.journal.Load(); known != nil {
+				node = *known
+			}
+			return node
+		}
+	}
+	if m.Pass(w, r, mark, epoch, owner) {
 		return
 	}
 	body, _ := io.ReadAll(r.Body) // a body that cannot be read is not the one that the test wants
@@ -253,7 +273,7 @@ func TestUnknownMarksCostNothing(t *testing.T) {
 func TestAnOwnerThatDoesNotAnswer(t *testing.T) {
 	c := opened(t)
 	one := c.join()
-	one.reach = 100 * time.Millisecond
+	one.cfg.Reach = 100 * time.Millisecond
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts: the system does
 	c.g.Expect(err).NotTo(gomega.HaveOccurred())
 	hung, gone := c.node("http://"+silent.Addr().String()), c.node("http://127.0.0.1:1")

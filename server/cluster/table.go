@@ -30,6 +30,9 @@ type Load struct {
 	Draining bool    `json:"draining"`
 
 	Use map[string]Use `json:"use,omitempty"` // of each principal that uses anything
+
+	// Adopted are the ids and tokens of the calls that the server has taken over, the newest first. The record has them as writeAdopted writes them.
+	Adopted []Adopted `json:"-"`
 }
 
 // busyCPU is the processor time, in percent, below which it says nothing about the calls: the start of a program takes as much.
@@ -49,6 +52,7 @@ type record struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
 	Load
+	Adopted []byte `json:"adopted,omitempty"`
 }
 
 // peer is another server.
@@ -69,9 +73,10 @@ type table struct {
 	own               string // the id of this server
 	silence, avoidFor time.Duration
 
-	mu    sync.Mutex
-	peers map[string]*peer
-	read  time.Time // when the store was read
+	mu      sync.Mutex
+	peers   map[string]*peer
+	adopted map[code]adopter
+	read    time.Time // when the store was read
 }
 
 func newTable(own string) table {
@@ -93,7 +98,7 @@ func (t *table) update(entries map[string]store.Entry, stored, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	before := t.peers
-	t.peers, t.read = map[string]*peer{}, now
+	t.peers, t.adopted, t.read = map[string]*peer{}, map[code]adopter{}, now
 	for id, e := range entries {
 		r, at, ok := readRecord(e.Value)
 		if id == t.own || !ok || len(t.peers) >= maxNodes {
@@ -107,6 +112,11 @@ func (t *table) update(entries map[string]store.Entry, stored, now time.Time) {
 			}
 		}
 		t.peers[id] = p
+		for c, epoch := range readAdopted(r.Adopted) {
+			if t.adopted[c].epoch < epoch {
+				t.adopted[c] = adopter{p, epoch}
+			}
+		}
 	}
 }
 

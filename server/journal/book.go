@@ -61,6 +61,8 @@ type Config struct {
 	Log    Log
 	Env    env.Env // nil is the real one
 	Logger *slog.Logger
+	// Node names this process for the others, with at most 64 letters: who reads the log of a call learns who owns it. "" for a process that has no others.
+	Node string
 	// Broken is called with an invariant of a journal's machine that does not hold; nil where they are not checked.
 	Broken func(invariant, event string)
 	// Trace gets each step of the journals' machines, with the name of the call's list and the owner's epoch. It must not block. nil for none.
@@ -125,6 +127,15 @@ func (b *Book) Find(ctx context.Context, token string) (State, error) {
 	return state, err
 }
 
+// Owner returns the Node of the process that owns the call with that token: it has claimed the call, or has begun it. It returns ErrUnknown for a call that cannot be continued.
+func (b *Book) Owner(ctx context.Context, token string) (node string, err error) {
+	e, _, err := b.end(ctx, list(token))
+	if err == nil && e.flags&flagEnd != 0 {
+		err = ErrUnknown
+	}
+	return e.node, err
+}
+
 // maxClaims is how often TakeOver tries again if another owner has written meanwhile.
 const maxClaims = 5
 
@@ -146,6 +157,7 @@ func (b *Book) TakeOver(ctx context.Context, token string, logger *slog.Logger, 
 		if err != nil {
 			return nil, nil, err
 		}
+		claim[0].node = b.cfg.Node
 		revision, err := b.cfg.Log.Append(ctx, name, claim[0].bytes(), at.last)
 		if errors.Is(err, ErrConflict) && try < maxClaims {
 			continue // the former owner was faster

@@ -234,14 +234,15 @@ func (w *Writer) store(ctx context.Context, records []Record, to journal.Record)
 	}
 	begins, bytes := uint64(0), 0
 	for i, e := range all {
-		e.newest = uint64(w.at.newest)
+		e.node, e.newest = w.book.cfg.Node, uint64(w.at.newest)
 		if i == len(all)-1 {
 			e.newest = uint64(to)
 		}
 		if whole && i > 0 && i == len(all)-1 {
 			e.whole = begins // from this piece on the State is complete
 		}
-		revision, err := w.book.cfg.Log.Append(ctx, w.name, e.bytes(), w.at.last)
+		text := e.bytes()
+		revision, err := w.book.cfg.Log.Append(ctx, w.name, text, w.at.last)
 		if err != nil {
 			return err
 		}
@@ -249,7 +250,7 @@ func (w *Writer) store(ctx context.Context, records []Record, to journal.Record)
 			begins = revision
 		}
 		w.at.last = revision
-		bytes += len(e.piece) + headerSize
+		bytes += len(text)
 	}
 	w.at.newest = to
 	if !whole {

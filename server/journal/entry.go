@@ -10,9 +10,10 @@ import (
 )
 
 // Each entry has a header: flags, the owner's epoch, the revision at which the newest whole State begins (0 if this entry begins it, or if there is
-// none), and the number of the owner's newest record that is complete with this entry.
+// none), the number of the owner's newest record that is complete with this entry, and the owner's Config.Node with its length before it.
 const (
-	headerSize = 1 + 4 + 8 + 8
+	headerSize = 1 + 4 + 8 + 8 + 1 // without the Node
+	maxNode    = 64
 	// maxPiece is the size of the largest piece of records in one entry. A value of the store has at most 900 KiB.
 	maxPiece = 800 << 10
 )
@@ -30,6 +31,7 @@ type entry struct {
 	epoch  uint32
 	whole  uint64 // the revision at which the newest State begins that is stored completely
 	newest uint64 // the number of the owner's newest record that is complete; 0 for none
+	node   string // the owner's Config.Node
 	piece  []byte
 }
 
@@ -38,11 +40,13 @@ func (e entry) last() bool  { return e.flags&flagLast != 0 }
 
 // append returns the bytes of an entry.
 func (e entry) bytes() []byte {
-	b := make([]byte, 0, headerSize+len(e.piece))
+	node := e.node[:min(len(e.node), maxNode)]
+	b := make([]byte, 0, headerSize+len(node)+len(e.piece))
 	b = append(b, e.flags)
 	b = binary.BigEndian.AppendUint32(b, e.epoch)
 	b = binary.BigEndian.AppendUint64(b, e.whole)
 	b = binary.BigEndian.AppendUint64(b, e.newest)
+	b = append(append(b, byte(len(node))), node...)
 	return append(b, e.piece...)
 }
 
@@ -51,11 +55,13 @@ var ErrDamaged = errors.New("an entry of the call's journal cannot be read: it i
 
 // readEntry reads the bytes of an entry.
 func readEntry(b []byte) (entry, error) {
-	if len(b) < headerSize {
+	if len(b) < headerSize || len(b) < headerSize+int(b[headerSize-1]) {
 		return entry{}, fmt.Errorf("%w: it has %d bytes", ErrDamaged, len(b))
 	}
+	begins := headerSize + int(b[headerSize-1])
 	return entry{
-		flags: b[0], epoch: binary.BigEndian.Uint32(b[1:]), whole: binary.BigEndian.Uint64(b[5:]), newest: binary.BigEndian.Uint64(b[13:]), piece: b[headerSize:],
+		flags: b[0], epoch: binary.BigEndian.Uint32(b[1:]), whole: binary.BigEndian.Uint64(b[5:]), newest: binary.BigEndian.Uint64(b[13:]),
+		node: string(b[headerSize:begins]), piece: b[begins:],
 	}, nil
 }
 

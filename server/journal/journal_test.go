@@ -147,6 +147,33 @@ func TestSomebodyElseGetsNothing(t *testing.T) {
 	})
 }
 
+// The newest entry of a log names the owner of the call, who may have begun it or taken it over.
+func TestTheLogNamesTheOwner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, log := gomega.NewWithT(t), &journaltest.Log{}
+		one := journal.New(journal.Config{Log: &journaltest.View{Log: log}, Node: "one"})
+		two := journal.New(journal.Config{Log: &journaltest.View{Log: log}, Node: strings.Repeat("two", 100)})
+		_, err := two.Owner(t.Context(), token)
+		g.Expect(err).To(gomega.MatchError(journal.ErrUnknown))
+		o := started(one.Begin(token, nil))
+		o.Record(whole())
+		synctest.Wait()
+		g.Expect(two.Owner(t.Context(), token)).To(gomega.Equal("one"))
+		_, w, err := two.TakeOver(t.Context(), token, nil, anybody)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(one.Owner(t.Context(), token)).To(gomega.HavePrefix("twotwo"))
+		next := started(w)
+		next.Record(journal.Record{Events: []journal.Event{said(1)}})
+		synctest.Wait()
+		g.Expect(one.Owner(t.Context(), token)).To(gomega.HavePrefix("twotwo"))
+		next.Record(journal.Record{Ended: true})
+		next.Close()
+		_, err = one.Owner(t.Context(), token)
+		g.Expect(err).To(gomega.MatchError(journal.ErrUnknown))
+		o.Close()
+	})
+}
+
 // A client that cannot reconnect waits for nothing, and nothing of it is stored.
 func TestNothingIsStoredBeforeTheClientCanReconnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -3,26 +3,22 @@ package signal
 // Several servers: gives requests about calls of other servers, and new calls, to Config.Cluster.
 
 import (
+	"cmp"
+	"context"
 	"net/http"
-	"strings"
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/server/signal/internal/fleet"
 )
 
 // Cluster are the servers that share a store, with this one. Package server/cluster has one, which this package does not import: it stands on a store.
-type Cluster interface {
-	// Mark returns a random text with the mark of this server, by which every server finds this one: the id or the token of a call.
-	Mark(text string) string
-	// Arrived returns a request as its client has sent it, also if another server has passed it on.
-	Arrived(w http.ResponseWriter, r *http.Request) *http.Request
-	// Pass passes a request on to the server that has marked a text. It reports false if nothing was answered: the request is then answered here.
-	Pass(w http.ResponseWriter, r *http.Request, marked string) (answered bool)
-	// Place passes the request for a new call on to another server: to one with clearly less load, or if this one drains or is full, to any that takes calls. With onlyIfFull,
-	// only the latter counts. It reports false if nothing was answered: the request is then answered here.
-	Place(w http.ResponseWriter, r *http.Request, onlyIfFull bool) (answered bool)
-	// Others returns how many calls a principal has on the other servers, and how many calls these servers take in all.
-	Others(principal string) (calls, most int)
-	// Stats returns how many servers there are, with this one, and how many requests were passed on, by result.
-	Stats() (nodes int, passed map[string]uint64)
-}
+type Cluster interface{ fleet.Cluster }
+
+// Standing is how many calls a Handler has, and whether it takes more. Use is what a principal uses of a Handler.
+type (
+	Standing = fleet.Standing
+	Use      = fleet.Use
+)
 
 // mark returns a random text with the mark of this server, if there are others.
 func (h *Handler) mark(text string) string {
@@ -38,14 +34,15 @@ func (h *Handler) elsewhere(w http.ResponseWriter, r *http.Request) (as *http.Re
 		return r, false
 	}
 	r = h.cfg.Cluster.Arrived(w, r)
-	id, token := about(r)
-	if id == "" && token == "" || h.has(id, token) {
+	id, token := fleet.About(r)
+	if id == "" && token == "" {
 		return r, false
 	}
+	epoch := h.epoch(id, token)
 	if id != "" {
-		_, token, _ = strings.Cut(id, "_")
+		return r, h.cfg.Cluster.Pass(w, r, fleet.MarkOf(id), epoch, nil)
 	}
-	return r, h.cfg.Cluster.Pass(w, r, token)
+	return r, h.cfg.Cluster.Pass(w, r, token, epoch, func(ctx context.Context) string { return h.taking.Owner(ctx, token) })
 }
 
 // placed returns an endpoint that begins a call on the server that has most room. A call over a WebSocket stays here while there is room, because all its audio would pass
@@ -59,31 +56,45 @@ func (h *Handler) placed(next endpoint) endpoint {
 	}
 }
 
-// about returns the id or the token of the call that a request is about. Both are empty for another request.
-func about(r *http.Request) (id, token string) {
-	path, isCall := strings.CutPrefix(r.URL.Path, "/v1/realtime/calls/")
-	switch {
-	case isCall:
-		id, _, _ = strings.Cut(path, "/")
-	case r.URL.Path == "/v1/realtime" && r.URL.Query().Has("call_id"):
-		id = r.URL.Query().Get("call_id")
-	case r.URL.Path == "/v1/realtime" || r.URL.Path == "/v1/realtime/calls":
-		token, _ = reconnection(r)
-	}
-	return id, token
-}
-
-// has reports whether this server has the call with that id, or with that token if the id is empty.
-func (h *Handler) has(id, token string) bool {
+// epoch returns the epoch of this server as the owner of the call with that id, or with that token if the id is empty. It is 0 if this server does not have the call.
+func (h *Handler) epoch(id, token string) uint32 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if id != "" {
-		return h.calls[id] != nil
+		return h.calls[id].epoch()
 	}
 	for _, c := range h.calls {
 		if c.token == token {
-			return true
+			return c.epoch()
 		}
 	}
-	return false
+	return 0
+}
+
+// epoch returns the epoch of this server as the owner of the call; 0 for nil. The first owner has 1.
+func (c *callEntry) epoch() uint32 {
+	switch {
+	case c == nil:
+		return 0
+	case c.journal == nil:
+		return 1
+	}
+	return c.journal.Epoch()
+}
+
+// adopted returns the calls that this server has taken over, the newest first. The caller holds mu.
+func (h *Handler) adopted() (all []fleet.Adopted) {
+	var calls []*callEntry
+	for _, c := range h.calls {
+		if c.former != nil {
+			calls = append(calls, c)
+		}
+	}
+	slices.SortFunc(calls, func(one, other *callEntry) int {
+		return cmp.Or(other.since.Compare(one.since), cmp.Compare(one.id, other.id))
+	})
+	for _, c := range calls {
+		all = append(all, fleet.Adopted{Mark: fleet.MarkOf(c.id), Epoch: c.epoch()}, fleet.Adopted{Mark: c.token, Epoch: c.epoch()})
+	}
+	return all
 }

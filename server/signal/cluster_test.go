@@ -3,6 +3,7 @@ package signal
 // Limits of a principal on several servers.
 
 import (
+	"context"
 	"net/http"
 	"testing"
 
@@ -12,12 +13,15 @@ import (
 // others is a cluster whose other servers have calls of each principal.
 type others struct{ calls, most int }
 
-func (others) Mark(text string) string                                         { return text }
-func (others) Arrived(_ http.ResponseWriter, r *http.Request) *http.Request    { return r }
-func (others) Pass(http.ResponseWriter, *http.Request, string) (answered bool) { return false }
-func (others) Place(http.ResponseWriter, *http.Request, bool) (answered bool)  { return false }
-func (others) Stats() (nodes int, passed map[string]uint64)                    { return 2, nil }
-func (o others) Others(string) (calls, most int)                               { return o.calls, o.most }
+func (others) Mark(text string) string                                      { return text }
+func (others) Arrived(_ http.ResponseWriter, r *http.Request) *http.Request { return r }
+func (others) Pass(http.ResponseWriter, *http.Request, string, uint32, func(context.Context) string) (answered bool) {
+	return false
+}
+func (others) TookOver()                                                      {}
+func (others) Place(http.ResponseWriter, *http.Request, bool) (answered bool) { return false }
+func (others) Stats() (nodes int, passed map[string]uint64)                   { return 2, nil }
+func (o others) Others(string) (calls, most int)                              { return o.calls, o.most }
 
 // The calls of a principal on other servers count for a limit that is set. Without one, the share is of the calls of all servers.
 func TestCallsOfAPrincipalOnOtherServers(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
-	"strings"
 
 	"github.com/antiphon-rt/antiphon/server/httpguard"
+	"github.com/antiphon-rt/antiphon/server/signal/internal/bearer"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/secrets"
 )
 
@@ -33,40 +33,13 @@ func (c requester) mayControl(owner requester) bool {
 	return c.principal == owner.principal
 }
 
-// keyProtocol begins the WebSocket subprotocol that contains a key, for pages, which cannot set headers.
-const keyProtocol = "openai-insecure-api-key."
-
 // realtimeProtocol is the subprotocol that the server speaks.
 const realtimeProtocol = "realtime"
-
-// protocols returns the WebSocket subprotocols that a client offers.
-func protocols(r *http.Request) []string {
-	var all []string
-	for _, header := range r.Header.Values("Sec-WebSocket-Protocol") {
-		for protocol := range strings.SplitSeq(header, ",") {
-			all = append(all, strings.TrimSpace(protocol))
-		}
-	}
-	return all
-}
-
-// keyOf returns the key or client secret of a request, or "".
-func keyOf(r *http.Request) string {
-	if kind, key, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(kind, "Bearer") {
-		return strings.TrimSpace(key)
-	}
-	for _, protocol := range protocols(r) {
-		if key, ok := strings.CutPrefix(protocol, keyProtocol); ok {
-			return key
-		}
-	}
-	return ""
-}
 
 // identify finds out who sent a request. A server without keys accepts everyone. It recognises client secrets nevertheless, because
 // settings are bound to them.
 func (h *Handler) identify(r *http.Request) (requester, *problem) {
-	shown, address := keyOf(r), httpguard.Client(r)
+	shown, address := bearer.Key(r), httpguard.Client(r)
 	if s, known, stale := h.secrets.Find(r.Context(), shown); known {
 		return requester{principal: s.Principal, secret: s, stale: staleSecret(stale), address: address}, nil
 	}

@@ -10,10 +10,13 @@ import (
 	"github.com/coder/websocket"
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/server/signal/internal/bearer"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // The test kit: HTTP requests to a Handler, and WebSocket clients.
+
+const keyProtocol = bearer.KeyProtocol
 
 // answered is the response to an offer.
 type answered struct {

@@ -3,6 +3,8 @@ package signal
 import (
 	"encoding/hex"
 	"net/http"
+
+	"github.com/antiphon-rt/antiphon/server/signal/internal/fleet"
 )
 
 // Requests that count once: gives those that begin or end something to Config.Once.
@@ -34,7 +36,7 @@ func (c requester) scope(r *http.Request) string {
 	if c.secret != nil {
 		scope = "secret " + hex.EncodeToString(c.secret.ID[:])
 	}
-	token, _ := reconnection(r)
+	token, _ := fleet.Reconnection(r)
 	return scope + "\n" + token
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/rtc"
+	"github.com/antiphon-rt/antiphon/server/signal/internal/fleet"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/takeover"
 	"github.com/antiphon-rt/antiphon/server/ws"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -19,26 +20,11 @@ import (
 
 // Reconnecting clients: gives a call another connection, or a WebRTC call another network path (ICE restart).
 
-// The headers of a request that reconnects a call. A page that opens a WebSocket cannot set headers: it sends the token and the
-// event in the query.
+// seenHeader has the event_id of the client's last event that the server has accepted. resumeHeader has the token of the call, in both directions.
 const (
-	resumeHeader = "Antiphon-Resume"       // the token: the server sends it with a new call, the client to reconnect
-	afterHeader  = "Antiphon-Resume-After" // event_id of the server's last event that the client has seen
-	seenHeader   = "Antiphon-Resume-Seen"  // event_id of the client's last event that the server has accepted
-
-	resumeQuery = "antiphon_resume"
-	afterQuery  = "antiphon_resume_after"
+	resumeHeader = fleet.ResumeHeader
+	seenHeader   = "Antiphon-Resume-Seen"
 )
-
-// reconnection returns the token of the call that a request reconnects, and the id of the last event that the client has seen. The
-// token is empty for a new call.
-func reconnection(r *http.Request) (token, after string) {
-	if token = r.Header.Get(resumeHeader); token != "" {
-		return token, r.Header.Get(afterHeader)
-	}
-	query := r.URL.Query()
-	return query.Get(resumeQuery), query.Get(afterQuery)
-}
 
 // opensCall returns an endpoint that begins a call with anew, or reconnects one with again if the request has a token. To
 // reconnect, a client secret may be used up or expired, because the call was begun with it.
@@ -48,7 +34,7 @@ func (h *Handler) opensCall(anew, again endpoint) endpoint {
 		if p := h.attempt(who); p != nil {
 			return p
 		}
-		token, _ := reconnection(r)
+		token, _ := fleet.Reconnection(r)
 		if token == "" {
 			return begins(w, r, who)
 		}
@@ -80,7 +66,7 @@ func notReconnectable() *problem {
 // id of the client's last event that the session has accepted. The caller calls done once the call has another connection, or once
 // the attempt has failed.
 func (h *Handler) reconnect(r *http.Request, who requester, overWebRTC bool) (c *callEntry, seen string, done func(), p *problem) {
-	token, after := reconnection(r)
+	token, after := fleet.Reconnection(r)
 	c = h.findByToken(token, who)
 	if c == nil {
 		return nil, "", nil, notReconnectable()
@@ -189,7 +175,7 @@ func (h *Handler) reconnectCall(w http.ResponseWriter, r *http.Request, who requ
 	if err != nil {
 		return badOffer(err)
 	}
-	_, after := reconnection(r)
+	_, after := fleet.Reconnection(r)
 	if !c.hub.Attach(peer, after) {
 		peer.Abandon() // no client has its answer
 		return notReconnectable()
@@ -238,7 +224,7 @@ func (h *Handler) reconnectSocket(w http.ResponseWriter, r *http.Request, who re
 		return nil // Accept has answered
 	}
 	link := h.newLink()
-	_, after := reconnection(r)
+	_, after := fleet.Reconnection(r)
 	tellSeen(r, c, link, seen)
 	link.Open(context.WithoutCancel(r.Context()), conn, receiver(c.session))
 	if !c.hub.Attach(link, after) {

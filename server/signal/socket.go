@@ -11,6 +11,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/server/signal/internal/bearer"
 	"github.com/antiphon-rt/antiphon/server/ws"
 )
 
@@ -30,7 +31,7 @@ func (h *Handler) socket(w http.ResponseWriter, r *http.Request, who requester) 
 // notASocket returns what is wrong with a request for a WebSocket, or nil.
 func notASocket(r *http.Request) *problem {
 	query := r.URL.Query()
-	offered := protocols(r)
+	offered := bearer.Protocols(r)
 	switch {
 	case !strings.EqualFold(r.Header.Get("Upgrade"), "websocket"):
 		return (&problem{

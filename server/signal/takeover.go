@@ -12,6 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/journal"
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/server/signal/internal/fleet"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/takeover"
 	"github.com/antiphon-rt/antiphon/server/ws"
 )
@@ -30,7 +31,7 @@ func (h *Handler) takeOver(r *http.Request, who requester, overWebRTC bool) (c *
 		defer h.mu.Unlock()
 		return nil, former, h.stopping()
 	}
-	token, after := reconnection(r)
+	token, after := fleet.Reconnection(r)
 	taken, err := h.taking.Take(r.Context(), takeover.Request{
 		Token: token, After: after, Principal: who.principal, Secret: secretName(who), WebRTC: overWebRTC, Logger: h.cfg.Logger,
 	})
@@ -45,6 +46,9 @@ func (h *Handler) takeOver(r *http.Request, who requester, overWebRTC bool) (c *
 		return nil, former, p
 	}
 	h.cfg.Logger.Info("a call is taken over", "call", c.id, "epoch", taken.Journal.Epoch())
+	if h.cfg.Cluster != nil {
+		h.cfg.Cluster.TookOver()
+	}
 	return c, taken.Former, nil
 }
 
@@ -124,7 +128,7 @@ func (h *Handler) takeOverSocket(w http.ResponseWriter, r *http.Request, who req
 	link := h.newLink()
 	tellSeen(r, c, link, seen)
 	link.Open(context.WithoutCancel(r.Context()), accepted, receiver(c.session))
-	_, after := reconnection(r)
+	_, after := fleet.Reconnection(r)
 	hub := h.takenOver(c, former, link, nil, after)
 	if hub == nil {
 		h.abandon(c.id, c)
@@ -149,7 +153,7 @@ func (h *Handler) takeOverCall(w http.ResponseWriter, r *http.Request, who reque
 		h.abandon(c.id, c)
 		return badOffer(err)
 	}
-	_, after := reconnection(r)
+	_, after := fleet.Reconnection(r)
 	hub := h.takenOver(c, former, peer, peer, after)
 	if hub == nil {
 		h.abandon(c.id, c)

@@ -2,6 +2,7 @@
 package load
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 	"time"
@@ -41,4 +42,20 @@ func (m *Meter) Look(now time.Time, due, late uint64, cpu time.Duration) (latePe
 	}
 	m.at, m.due, m.late, m.cpu = now, due, late, cpu
 	return m.latePercent, m.cpuPercent
+}
+
+// FewCalls are admitted in any case: they are not what makes the server busy.
+const FewCalls = 10
+
+// TooMuch returns why a server with that many calls takes no further one: the share of late audio or of processor time, in percent, is above its limit. It returns "" if it takes one. A
+// limit of 0 is none.
+func TooMuch(calls int, late, maxLate, cpu, maxCPU float64) (why string) {
+	switch {
+	case calls < FewCalls:
+	case maxLate > 0 && late > maxLate:
+		why = fmt.Sprintf("%.0f %% of the audio is late", late)
+	case maxCPU > 0 && cpu > maxCPU:
+		why = fmt.Sprintf("%.0f %% of the processor time is used", cpu)
+	}
+	return why
 }

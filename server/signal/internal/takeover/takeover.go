@@ -103,6 +103,23 @@ func (t *Taking) may(s *journal.State, r Request) (f call.Former, refused error)
 	return f, refused
 }
 
+// ownerTimeout limits the question who owns a call.
+const ownerTimeout = 2 * time.Second
+
+// Owner returns the name of the process that owns the call with that token. It is "" if the journal does not know the call or does not answer.
+func (t *Taking) Owner(ctx context.Context, token string) string {
+	if t.book == nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, ownerTimeout)
+	defer cancel()
+	node, err := t.book.Owner(ctx, token)
+	if err != nil {
+		return ""
+	}
+	return node
+}
+
 func (t *Taking) begin(token string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,0 +1,96 @@
+// Package fleet has what the servers of a cluster know of each other's calls.
+package fleet
+
+// The cluster as a signal.Handler needs it, and what a Handler says of itself to the others.
+
+import (
+	"context"
+	"net/http"
+	"strings"
+)
+
+// Cluster are the servers that share a store, with this one: see signal.Cluster.
+type Cluster interface {
+	// Mark returns a random text with the mark of this server, by which every server finds this one: the id or the token of a call.
+	Mark(text string) string
+	// Arrived returns a request as its client has sent it, also if another server has passed it on.
+	Arrived(w http.ResponseWriter, r *http.Request) *http.Request
+	// Pass passes a request about a call on to the server that has the call now. mark is the marked text of the call's id or token, epoch that of this server as the owner of the call,
+	// or 0 if it does not have the call. owner asks the journal which server owns the call, for a request with which this server can take the call over; it is nil for others.
+	// Pass reports false if nothing was answered: the request is then answered here.
+	Pass(w http.ResponseWriter, r *http.Request, mark string, epoch uint32, owner func(context.Context) string) (answered bool)
+	// TookOver has the others know that this server has taken a call over.
+	TookOver()
+	// Place passes the request for a new call on to another server: to one with clearly less load, or if this one drains or is full, to any that takes calls. With onlyIfFull,
+	// only the latter counts. It reports false if nothing was answered: the request is then answered here.
+	Place(w http.ResponseWriter, r *http.Request, onlyIfFull bool) (answered bool)
+	// Others returns how many calls a principal has on the other servers, and how many calls these servers take in all.
+	Others(principal string) (calls, most int)
+	// Stats returns how many servers there are, with this one, and how many requests were passed on, by result.
+	Stats() (nodes int, passed map[string]uint64)
+}
+
+// Standing is how many calls a Handler has, and whether it takes more.
+type Standing struct {
+	Calls, Most int     // now, and at most
+	Late, CPU   float64 // the share of late audio and of processor time, in percent
+	// Full says that it refuses each new call at the moment, and Draining that it will not take calls any more.
+	Full, Draining bool
+	// Uses are what each principal uses, if the server asks for keys.
+	Uses map[string]Use
+	// Adopted are the ids and tokens of the calls that it has taken over, the newest first.
+	Adopted []Adopted
+}
+
+// Use is what a principal uses of a Handler.
+type Use struct {
+	Calls int
+	// Requests and Tokens were taken from its budget since the start. RequestsShort and TokensShort are how much less than a full minute the budget has.
+	Requests, Tokens, RequestsShort, TokensShort uint64
+}
+
+// Adopted is the marked part of the id or of the token of a call that a Handler has taken over, and the Handler's epoch as the owner of the call.
+type Adopted struct {
+	Mark  string
+	Epoch uint32
+}
+
+// MarkOf returns the marked part of the id of a call.
+func MarkOf(id string) string {
+	_, mark, _ := strings.Cut(id, "_")
+	return mark
+}
+
+// The headers of a request that reconnects a call. A page that opens a WebSocket cannot set headers: it sends the token and the
+// event in the query.
+const (
+	ResumeHeader = "Antiphon-Resume"       // the token: the server sends it with a new call, the client to reconnect
+	afterHeader  = "Antiphon-Resume-After" // event_id of the server's last event that the client has seen
+
+	resumeQuery = "antiphon_resume"
+	afterQuery  = "antiphon_resume_after"
+)
+
+// Reconnection returns the token of the call that a request reconnects, and the id of the last event that the client has seen. The
+// token is empty for a new call.
+func Reconnection(r *http.Request) (token, after string) {
+	if token = r.Header.Get(ResumeHeader); token != "" {
+		return token, r.Header.Get(afterHeader)
+	}
+	query := r.URL.Query()
+	return query.Get(resumeQuery), query.Get(afterQuery)
+}
+
+// About returns the id or the token of the call that a request is about. Both are empty for another request.
+func About(r *http.Request) (id, token string) {
+	path, isCall := strings.CutPrefix(r.URL.Path, "/v1/realtime/calls/")
+	switch {
+	case isCall:
+		id, _, _ = strings.Cut(path, "/")
+	case r.URL.Path == "/v1/realtime" && r.URL.Query().Has("call_id"):
+		id = r.URL.Query().Get("call_id")
+	case r.URL.Path == "/v1/realtime" || r.URL.Path == "/v1/realtime/calls":
+		token, _ = Reconnection(r)
+	}
+	return id, token
+}
