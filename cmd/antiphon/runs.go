@@ -94,7 +94,9 @@ func (c *serve) openJournal(ctx context.Context, k *kept, logger *slog.Logger) (
 	if err != nil {
 		return nil, fmt.Errorf("the journal of the calls: %w", err)
 	}
-	return journal.New(journal.Config{Log: log, Trace: c.ofJournals(), Logger: logger, Node: k.name()}), nil
+	book := journal.New(journal.Config{Log: log, Trace: c.ofJournals(), Logger: logger, Node: k.name()})
+	log.OnLoss(book.WriteAgain)
+	return book, nil
 }
 
 // journalKeep is how long the journal of a call stays that has not ended in order, at least. journalBytes is the limit of all calls together.

@@ -281,6 +281,30 @@ func TestACallGoesOnWithoutTheStore(t *testing.T) {
 	c.wentOn()
 }
 
+// The NATS server is lost with all that it has stored, and another one comes in its place. The servers find each other again, and go on with their calls, which outlive their servers again.
+func TestTheStoreLosesItsData(t *testing.T) {
+	g := gomega.NewWithT(t)
+	cluster := newThree(t)
+	c := newCaller(t, cluster.url, false)
+	c.asks("before")
+	owner, calls := cluster.busiest(g)
+	g.Expect(calls).To(gomega.Equal(1))
+	cluster.endStore()
+	for _, s := range cluster.servers {
+		g.Eventually(func() int { return metric(g, s, "antiphon_cluster_nodes") }, takenOver).Should(gomega.Equal(1), "the others are silent")
+	}
+	natsServer(t, cluster.store)
+	cluster.complete(g)
+	c.asks("after it")
+	cluster.journalled(g)
+	cluster.servers[owner].Kill()
+	c.asks("at another server")
+	cluster.start(g, owner)
+	cluster.complete(g)
+	c.isFound(t, cluster.servers[owner])
+	c.wentOn()
+}
+
 // The server of a call hangs and has no NATS server. Another server takes the call over. The first one goes on, and ends its call as soon as it reaches the store: no call has two owners. The call's
 // journal and the recorded steps of the servers say so, too.
 func TestAFormerOwnerIsFenced(t *testing.T) {

@@ -12,5 +12,6 @@
 //	pass.go     passes a request on, within a time
 //	place.go    chooses the server for a new call
 //	use.go      what principals use of the other servers
+//	key.go      the keys that all servers have
 //	secrets.go  client secrets that all servers know
 package cluster

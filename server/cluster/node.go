@@ -55,7 +55,6 @@ type Node struct {
 // The buckets, and times of the records in them.
 const (
 	nodesBucket  = "nodes"
-	keyBucket    = "cluster"
 	markKey      = "key" // the name of the key of marks and passages
 	publishEvery = time.Second
 	// keepRecord is how long the record of a server that has died stays: so long others still try to reach it.
@@ -90,7 +89,7 @@ func Join(ctx context.Context, cfg Config) (*Node, error) {
 	n.changed, n.looking.one = make(chan struct{}, 1), make(chan struct{}, 1)
 	n.table = newTable(n.id)
 	var err error
-	if n.key, err = sharedKey(ctx, cfg.Store, markKey); err != nil {
+	if n.key, err = sharedKey(ctx, cfg.Store, markKey, cfg.Logger); err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
 	n.records, err = cfg.Store.Bucket(ctx, store.BucketConfig{Name: nodesBucket, Keep: keepRecord, MaxBytes: 2 * maxNodes * maxRecord, MaxValue: maxRecord})
@@ -103,26 +102,6 @@ func Join(ctx context.Context, cfg Config) (*Node, error) {
 	ctx, n.stop = context.WithCancel(context.WithoutCancel(ctx))
 	go n.run(ctx)
 	return n, nil
-}
-
-// sharedKey returns a key that all servers of the store have, and makes one if the store has none of that name.
-func sharedKey(ctx context.Context, in *store.Store, name string) (sealKey, error) {
-	b, err := in.Bucket(ctx, store.BucketConfig{Name: keyBucket, MaxBytes: 1 << 20, MaxValue: 1 << 10})
-	if err != nil {
-		return nil, err
-	}
-	own := make([]byte, 32)
-	_, _ = rand.Read(own) // never fails, see crypto/rand
-	if _, err := b.Update(ctx, name, own, 0); err == nil {
-		return own, nil
-	} else if !errors.Is(err, store.ErrConflict) {
-		return nil, err
-	}
-	e, err := b.Get(ctx, name)
-	if err == nil && len(e.Value) != len(own) {
-		err = errors.New("the key of the cluster in the store is damaged: remove the bucket " + keyBucket)
-	}
-	return e.Value, err
 }
 
 // Spent gets what the other servers have taken from the budget of a principal.

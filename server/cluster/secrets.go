@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/store"
@@ -29,7 +30,7 @@ const (
 // OpenSecrets opens the bucket of client secrets of a store.
 func OpenSecrets(ctx context.Context, in *store.Store) (*SecretBucket, error) {
 	s := &SecretBucket{store: in}
-	key, err := sharedKey(ctx, in, secretsKey)
+	key, err := sharedKey(ctx, in, secretsKey, slog.New(slog.DiscardHandler))
 	if err == nil {
 		s.key = [32]byte(key)
 		s.bucket, err = in.Bucket(ctx, store.BucketConfig{Name: secretsBucket, Keep: keepSecrets, MaxBytes: maxSecrets})

@@ -9,6 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -40,6 +43,8 @@ type Log interface {
 	Trim(ctx context.Context, list string, before uint64) error
 	// Remove removes a list.
 	Remove(ctx context.Context, list string) error
+	// Lost reports whether the entry with that revision is lost with all others, because the store has lost its data. Appends to what is there now begin with the revision 0.
+	Lost(revision uint64) bool
 	// Room returns an error if no new list may begin.
 	Room(ctx context.Context) error
 	// HalfRoom returns an error if a list that takes much may take no more, because the lists take more than half of the room.
@@ -80,6 +85,9 @@ type Book struct {
 	unjournalled atomic.Uint64
 	without      atomic.Int64  // calls that are not journalled now
 	ending       chan struct{} // has room for maxEnding
+
+	mu   sync.Mutex
+	open map[*Writer]bool // those that write
 }
 
 // New returns a Book.
@@ -99,7 +107,17 @@ func New(cfg Config) *Book {
 	if cfg.Retry == 0 {
 		cfg.Retry = time.Second
 	}
-	return &Book{cfg: cfg, ending: make(chan struct{}, maxEnding)}
+	return &Book{cfg: cfg, ending: make(chan struct{}, maxEnding), open: map[*Writer]bool{}}
+}
+
+// WriteAgain has every call of this process write its whole State, also if nothing has changed in it: the store has lost its data.
+func (b *Book) WriteAgain() {
+	b.mu.Lock()
+	all := slices.Collect(maps.Keys(b.open))
+	b.mu.Unlock()
+	for _, w := range all {
+		w.Record(Record{}) // its append is refused, and then the Writer begins anew
+	}
 }
 
 // Counts returns how many calls were taken over from another process, and how often a call was not journalled any more.

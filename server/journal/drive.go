@@ -285,13 +285,18 @@ func (w *Writer) look(ctx context.Context) journal.Event {
 	switch {
 	case errors.Is(err, ErrUnknown) && w.at.last == 0:
 		return journal.Found{To: w.at.newest} // the first entry is not there
+	case errors.Is(err, ErrUnknown) && w.book.cfg.Log.Lost(w.at.last):
+		w.at = tail{epoch: w.epoch} // the next entry is the first one
+		return journal.Found{}
 	case errors.Is(err, ErrUnknown):
 		return journal.Gone{}
 	case err != nil:
 		w.log.Debug("the journal of a call cannot be read", "err", err)
 		return journal.Failed{}
-	case at.epoch > w.epoch || e.flags&flagEnd != 0:
+	case at.epoch > w.epoch || e.flags&flagEnd != 0 || at.epoch == w.epoch && e.node != w.book.cfg.Node:
 		return journal.Taken{}
+	case at.epoch < w.epoch: // the store has lost its data, and a former owner was faster
+		w.at.former = true
 	}
 	w.at.last, w.at.whole, w.at.newest = at.last, at.whole, 0
 	if at.epoch == w.epoch {

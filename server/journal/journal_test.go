@@ -174,6 +174,46 @@ func TestTheLogNamesTheOwner(t *testing.T) {
 	})
 }
 
+// When the store has lost its data, each call writes its whole State again, also one in which nothing happens, and can be taken over. A former owner that writes first is fenced
+// nevertheless.
+func TestTheStoreLosesItsData(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, log := gomega.NewWithT(t), &journaltest.Log{}
+		one, two := journal.New(journal.Config{Log: &journaltest.View{Log: log}}), journal.New(journal.Config{Log: &journaltest.View{Log: log}})
+		o := started(one.Begin(token, nil))
+		o.Record(whole())
+		o.Record(journal.Record{Events: []journal.Event{said(2)}})
+		synctest.Wait()
+		log.Wipe()
+		one.WriteAgain()
+		synctest.Wait()
+		g.Expect(one.Without()).To(gomega.BeZero())
+		state, w, err := two.TakeOver(t.Context(), token, nil, anybody)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(state.Newest()).To(gomega.Equal(uint64(2)), "nothing is missing")
+		next := started(w)
+		log.Wipe()
+		one.WriteAgain()
+		synctest.Wait()
+		g.Expect(o.fenced.Load()).To(gomega.BeFalse(), "it cannot know of the next owner")
+		two.WriteAgain()
+		synctest.Wait()
+		one.WriteAgain()
+		synctest.Wait()
+		g.Expect(o.fenced.Load()).To(gomega.BeTrue())
+		next.Record(journal.Record{Events: []journal.Event{said(3)}})
+		synctest.Wait()
+		g.Expect(next.committed.Load()).To(gomega.Equal(uint64(3)))
+		last, err := one.Find(t.Context(), token)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(last.Newest()).To(gomega.Equal(uint64(3)))
+		g.Expect(last.Epoch).To(gomega.Equal(uint32(2)))
+		next.Record(journal.Record{Ended: true})
+		next.Close()
+		o.Close()
+	})
+}
+
 // A client that cannot reconnect waits for nothing, and nothing of it is stored.
 func TestNothingIsStoredBeforeTheClientCanReconnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -99,6 +99,9 @@ func (w *Writer) Start(watch Watch) {
 		return
 	}
 	w.watch, w.begun = watch, true
+	w.book.mu.Lock()
+	w.book.open[w] = true
+	w.book.mu.Unlock()
 	free := w.queue.free
 	w.book.cfg.Env.Go(w.run)
 	w.mu.Unlock()
@@ -146,6 +149,9 @@ func (w *Writer) Close() {
 	}
 	if begun {
 		<-w.gone
+		w.book.mu.Lock()
+		delete(w.book.open, w)
+		w.book.mu.Unlock()
 	} else {
 		w.step(journal.Stop{})
 	}

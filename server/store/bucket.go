@@ -25,6 +25,8 @@ type BucketConfig struct {
 	MaxValue int32
 	// History is how many versions of a value are kept: 1 to 64; 0 takes 1. Tests read the earlier ones.
 	History uint8
+	// Anew is called when the NATS server has lost the bucket with all its values, and the bucket was made anew; nil for nobody. It does not block for long.
+	Anew func()
 }
 
 // maxValue is the largest value: a message of NATS has 1 MiB.
@@ -39,7 +41,7 @@ type Entry struct {
 
 // Bucket is an open bucket. It is safe for concurrent use.
 type Bucket struct {
-	of    *Store
+	*stream
 	kv    jetstream.KeyValue
 	limit int64
 	room  room
@@ -55,26 +57,37 @@ func (s *Store) Bucket(ctx context.Context, cfg BucketConfig) (*Bucket, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
-	kv, err := s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: cfg.Name, TTL: cfg.Keep, MaxBytes: cfg.MaxBytes, MaxValueSize: cfg.MaxValue, History: max(cfg.History, 1),
-		Storage: s.storage(), Replicas: s.cfg.Replicas,
+	b := &Bucket{limit: cfg.MaxBytes}
+	var err error
+	b.stream, err = s.newStream(ctx, "KV_"+cfg.Name, cfg.Anew, func(ctx context.Context) error {
+		kv, err := s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+			Bucket: cfg.Name, TTL: cfg.Keep, MaxBytes: cfg.MaxBytes, MaxValueSize: cfg.MaxValue, History: max(cfg.History, 1),
+			Storage: s.storage(), Replicas: s.cfg.Replicas,
+		})
+		if b.kv == nil {
+			b.kv = kv
+		}
+		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("bucket %s: %w", cfg.Name, unavailable(err))
+		return nil, fmt.Errorf("bucket %s: %w", cfg.Name, s.notMade(cfg.MaxBytes, err))
 	}
-	return &Bucket{of: s, kv: kv, limit: cfg.MaxBytes}, nil
+	return b, nil
 }
 
 // Get returns the newest version of a value, or ErrNotFound.
 func (b *Bucket) Get(ctx context.Context, key string) (Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
 	defer cancel()
+	if err := b.ready(ctx); err != nil {
+		return Entry{}, err
+	}
 	e, err := b.kv.Get(ctx, key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return Entry{}, ErrNotFound
 	}
 	if err != nil {
-		return Entry{}, unavailable(err)
+		return Entry{}, b.failed(err)
 	}
 	return Entry{Value: e.Value(), Revision: e.Revision(), Written: e.Created()}, nil
 }
@@ -84,31 +97,40 @@ func (b *Bucket) Get(ctx context.Context, key string) (Entry, error) {
 func (b *Bucket) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
 	defer cancel()
+	if err := b.ready(ctx); err != nil {
+		return 0, err
+	}
 	if err := b.of.writable(ctx); err != nil {
 		return 0, err
 	}
 	next, err := b.kv.Update(ctx, key, value, revision)
-	return next, unavailable(err)
+	return next, b.failed(err)
 }
 
 // Put stores a value, whatever was there.
 func (b *Bucket) Put(ctx context.Context, key string, value []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
 	defer cancel()
+	if err := b.ready(ctx); err != nil {
+		return err
+	}
 	if err := b.of.writable(ctx); err != nil {
 		return err
 	}
 	_, err := b.kv.Put(ctx, key, value)
-	return unavailable(err)
+	return b.failed(err)
 }
 
 // History returns the versions of a value that the bucket keeps, the oldest first.
 func (b *Bucket) History(ctx context.Context, key string) ([]Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
 	defer cancel()
+	if err := b.ready(ctx); err != nil {
+		return nil, err
+	}
 	all, err := b.kv.History(ctx, key)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, b.failed(err)
 	}
 	entries := make([]Entry, 0, len(all))
 	for _, e := range all {
@@ -121,14 +143,17 @@ func (b *Bucket) History(ctx context.Context, key string) ([]Entry, error) {
 func (b *Bucket) Delete(ctx context.Context, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
 	defer cancel()
+	if err := b.ready(ctx); err != nil {
+		return err
+	}
 	if err := b.of.writable(ctx); err != nil {
 		return err
 	}
-	stream, err := b.stream(ctx)
+	stream, err := b.values(ctx)
 	if err != nil {
-		return unavailable(err)
+		return b.failed(err)
 	}
-	return unavailable(stream.Purge(ctx, jetstream.WithPurgeSubject(b.prefix()+key)))
+	return b.failed(stream.Purge(ctx, jetstream.WithPurgeSubject(b.prefix()+key)))
 }
 
 // Keys returns all keys that have a value, in no order. It asks for the names alone: a watch of NATS may wait for ever for a value that was deleted
@@ -136,13 +161,16 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 func (b *Bucket) Keys(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
 	defer cancel()
-	stream, err := b.stream(ctx)
+	if err := b.ready(ctx); err != nil {
+		return nil, err
+	}
+	stream, err := b.values(ctx)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, b.failed(err)
 	}
 	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(b.prefix()+">"))
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, b.failed(err)
 	}
 	keys := make([]string, 0, len(info.State.Subjects))
 	for subject := range info.State.Subjects {
@@ -152,8 +180,8 @@ func (b *Bucket) Keys(ctx context.Context) ([]string, error) {
 }
 
 // stream returns the stream in which NATS keeps the bucket.
-func (b *Bucket) stream(ctx context.Context) (jetstream.Stream, error) {
-	return b.of.js.Stream(ctx, "KV_"+b.kv.Bucket())
+func (b *Bucket) values(ctx context.Context) (jetstream.Stream, error) {
+	return b.of.js.Stream(ctx, b.stream.name)
 }
 
 // prefix begins the subject of each value in that stream.
@@ -167,9 +195,12 @@ func (b *Bucket) Room(ctx context.Context) error {
 
 func (b *Bucket) findRoom(ctx context.Context) error {
 	return b.of.findRoom(ctx, 9, b.limit, func(ctx context.Context) (name string, used uint64, err error) {
+		if err := b.ready(ctx); err != nil {
+			return "", 0, err
+		}
 		status, err := b.kv.Status(ctx)
 		if err != nil {
-			return "", 0, err
+			return "", 0, b.failed(err)
 		}
 		return "bucket " + status.Bucket(), status.Bytes(), nil
 	})
@@ -189,6 +220,16 @@ func unavailable(err error) error {
 		return fmt.Errorf("a value is too large for the store: %w", err)
 	}
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+}
+
+// notMade returns the error for a bucket or a log of so many bytes that NATS has not made because of err.
+func (s *Store) notMade(maxBytes int64, err error) error {
+	err = unavailable(err)
+	if s.own != nil || !errors.Is(err, ErrFull) {
+		return err
+	}
+	return fmt.Errorf("the NATS server does not allow the %d MB that it may take: set max_file_store in the section jetstream of its configuration to %d MB or more: %w",
+		maxBytes>>20, 2*s.cfg.MaxBytes>>20, err)
 }
 
 // fullCodes are the errors of JetStream that mean that a limit is reached: of the account, of the server, of memory, of files, of a stream.

@@ -22,12 +22,14 @@ type LogConfig struct {
 	Keep time.Duration
 	// MaxBytes is the limit of all entries with what the store adds to each; 0 takes half of the store's limit.
 	MaxBytes int64
+	// Anew is called when the NATS server has lost the log with all its entries, and the log was made anew; nil for nobody. It does not block for long.
+	Anew func()
 }
 
 // Log is an open log. It is safe for concurrent use.
 type Log struct {
-	of     *Store
-	stream jetstream.Stream
+	*stream
+	in     jetstream.Stream
 	prefix string
 	limit  int64
 	room   room
@@ -42,27 +44,41 @@ func (s *Store) Log(ctx context.Context, cfg LogConfig) (*Log, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	prefix := "LOG." + cfg.Name + "."
-	stream, err := s.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: "LOG_" + cfg.Name, Subjects: []string{prefix + ">"}, MaxAge: cfg.Keep, MaxBytes: cfg.MaxBytes, MaxMsgSize: maxValue + 1024,
-		Discard: jetstream.DiscardNew, Storage: s.storage(), Replicas: s.cfg.Replicas, AllowDirect: true,
+	l := &Log{prefix: prefix, limit: cfg.MaxBytes}
+	var err error
+	l.stream, err = s.newStream(ctx, "LOG_"+cfg.Name, cfg.Anew, func(ctx context.Context) error {
+		in, err := s.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+			Name: "LOG_" + cfg.Name, Subjects: []string{prefix + ">"}, MaxAge: cfg.Keep, MaxBytes: cfg.MaxBytes, MaxMsgSize: maxValue + 1024,
+			Discard: jetstream.DiscardNew, Storage: s.storage(), Replicas: s.cfg.Replicas, AllowDirect: true,
+		})
+		if l.in == nil {
+			l.in = in
+		}
+		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("log %s: %w", cfg.Name, unavailable(err))
+		return nil, fmt.Errorf("log %s: %w", cfg.Name, s.notMade(cfg.MaxBytes, err))
 	}
-	return &Log{of: s, stream: stream, prefix: prefix, limit: cfg.MaxBytes}, nil
+	return l, nil
 }
+
+// Incarnation returns a number of 24 bits that is another one after the log was made anew, because the NATS server has lost its data. The revisions of entries begin again then.
+func (l *Log) Incarnation() uint64 { return l.incarnation() }
 
 // Append adds an entry to a list if the newest entry of the list still has the revision last; 0 means that the list is empty. It returns the new
 // revision, or ErrConflict. A name has one or more parts of letters, digits, _ and -, with dots between them.
 func (l *Log) Append(ctx context.Context, name string, value []byte, last uint64) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
 	defer cancel()
+	if err := l.ready(ctx); err != nil {
+		return 0, err
+	}
 	if err := l.of.writable(ctx); err != nil {
 		return 0, err
 	}
 	ack, err := l.of.js.PublishMsg(ctx, &nats.Msg{Subject: l.prefix + name, Data: value}, jetstream.WithExpectLastSequencePerSubject(last))
 	if err != nil {
-		return 0, unavailable(err)
+		return 0, l.failed(err)
 	}
 	return ack.Sequence, nil
 }
@@ -71,22 +87,28 @@ func (l *Log) Append(ctx context.Context, name string, value []byte, last uint64
 func (l *Log) Last(ctx context.Context, name string) (Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
 	defer cancel()
-	return logEntry(l.stream.GetLastMsgForSubject(ctx, l.prefix+name))
+	if err := l.ready(ctx); err != nil {
+		return Entry{}, err
+	}
+	return l.entry(l.in.GetLastMsgForSubject(ctx, l.prefix+name))
 }
 
 // Next returns the first entry of a list whose revision is above after, or ErrNotFound.
 func (l *Log) Next(ctx context.Context, name string, after uint64) (Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
 	defer cancel()
-	return logEntry(l.stream.GetMsg(ctx, after+1, jetstream.WithGetMsgSubject(l.prefix+name)))
+	if err := l.ready(ctx); err != nil {
+		return Entry{}, err
+	}
+	return l.entry(l.in.GetMsg(ctx, after+1, jetstream.WithGetMsgSubject(l.prefix+name)))
 }
 
-func logEntry(m *jetstream.RawStreamMsg, err error) (Entry, error) {
+func (l *Log) entry(m *jetstream.RawStreamMsg, err error) (Entry, error) {
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return Entry{}, ErrNotFound
 	}
 	if err != nil {
-		return Entry{}, unavailable(err)
+		return Entry{}, l.failed(err)
 	}
 	return Entry{Value: m.Data, Revision: m.Sequence, Written: m.Time}, nil
 }
@@ -95,9 +117,12 @@ func logEntry(m *jetstream.RawStreamMsg, err error) (Entry, error) {
 func (l *Log) Names(ctx context.Context, pattern string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
 	defer cancel()
-	info, err := l.stream.Info(ctx, jetstream.WithSubjectFilter(l.prefix+pattern))
+	if err := l.ready(ctx); err != nil {
+		return nil, err
+	}
+	info, err := l.in.Info(ctx, jetstream.WithSubjectFilter(l.prefix+pattern))
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, l.failed(err)
 	}
 	names := make([]string, 0, len(info.State.Subjects))
 	for subject := range info.State.Subjects {
@@ -111,10 +136,13 @@ func (l *Log) Names(ctx context.Context, pattern string) ([]string, error) {
 func (l *Log) Remove(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
 	defer cancel()
+	if err := l.ready(ctx); err != nil {
+		return err
+	}
 	if err := l.of.writable(ctx); err != nil {
 		return err
 	}
-	return unavailable(l.stream.Purge(ctx, jetstream.WithPurgeSubject(l.prefix+name)))
+	return l.failed(l.in.Purge(ctx, jetstream.WithPurgeSubject(l.prefix+name)))
 }
 
 // Trim removes the entries of a list whose revision is below before.
@@ -124,10 +152,13 @@ func (l *Log) Trim(ctx context.Context, name string, before uint64) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
 	defer cancel()
+	if err := l.ready(ctx); err != nil {
+		return err
+	}
 	if err := l.of.writable(ctx); err != nil {
 		return err
 	}
-	return unavailable(l.stream.Purge(ctx, jetstream.WithPurgeSubject(l.prefix+name), jetstream.WithPurgeSequence(before)))
+	return l.failed(l.in.Purge(ctx, jetstream.WithPurgeSubject(l.prefix+name), jetstream.WithPurgeSequence(before)))
 }
 
 // Room is Bucket.Room for a log.
@@ -142,9 +173,12 @@ func (l *Log) HalfRoom(ctx context.Context) error {
 
 func (l *Log) findRoom(ctx context.Context, tenths int64) error {
 	return l.of.findRoom(ctx, tenths, l.limit, func(ctx context.Context) (name string, used uint64, err error) {
-		info, err := l.stream.Info(ctx)
-		if err != nil {
+		if err := l.ready(ctx); err != nil {
 			return "", 0, err
+		}
+		info, err := l.in.Info(ctx)
+		if err != nil {
+			return "", 0, l.failed(err)
 		}
 		return "log " + info.Config.Name, info.State.Bytes, nil
 	})

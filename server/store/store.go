@@ -14,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -115,6 +117,14 @@ type Store struct {
 	js   jetstream.JetStream
 	now  clock
 	name string
+
+	doubts  atomic.Uint64 // how often the streams may have been lost
+	doubted chan struct{} // has a token while the store is to look for them
+	closing chan struct{}
+	looked  chan struct{} // closed when nobody looks any more
+	end     sync.Once
+	mu      sync.Mutex
+	streams []*stream // those of which somebody wants to know that they were made anew
 }
 
 // Open opens the store and brings its data to the version of this program. It fails with ErrInUse, ErrNewer, ErrNoFolder or ErrUnavailable. The caller closes
@@ -127,6 +137,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	s := &Store{cfg: cfg, name: rand.Text(), now: clock{one: make(chan struct{}, 1)}}
+	s.doubted, s.closing, s.looked = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+	go s.look()
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -162,7 +174,10 @@ func (s *Store) connect() (*nats.Conn, error) {
 				s.cfg.Logger.Warn("the store has lost its server", "err", err)
 			}
 		}),
-		nats.ReconnectHandler(func(*nats.Conn) { s.cfg.Logger.Info("the store has its server again") }),
+		nats.ReconnectHandler(func(*nats.Conn) {
+			s.cfg.Logger.Info("the store has its server again")
+			s.doubt() // it may have lost its data
+		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			s.cfg.Logger.Warn("the store's connection", "err", err)
 		}),
@@ -175,9 +190,11 @@ func (s *Store) connect() (*nats.Conn, error) {
 
 // Close ends the store within 20 s. Calls that still run fail.
 func (s *Store) Close() error {
+	s.end.Do(func() { close(s.closing) })
 	if s.conn != nil {
 		s.conn.Close()
 	}
+	<-s.looked
 	if s.own == nil {
 		return nil
 	}

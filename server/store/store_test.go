@@ -3,9 +3,12 @@ package store
 // The store: compare and swap, limits, versions, a folder that is in use, and a server that is lost.
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,6 +18,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/onsi/gomega"
 )
+
+const patience = 30 * time.Second
 
 // open opens a store and closes it at the end of the test.
 func open(t *testing.T, cfg Config) *Store {
@@ -36,7 +41,7 @@ func newFolder(t *testing.T) string { return filepath.Join(t.TempDir(), "data") 
 func elsewhere(t *testing.T) (url string, end func()) {
 	t.Helper()
 	g := gomega.NewWithT(t)
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true})
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, JetStreamMaxStore: 8 << 30, StoreDir: t.TempDir(), NoSigs: true, NoLog: true})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	s.Start()
 	g.Expect(s.ReadyForConnections(startTimeout)).To(gomega.BeTrue())
@@ -211,6 +216,90 @@ func TestALostServer(t *testing.T) {
 	g.Expect(s.Healthy(ctx)).To(gomega.MatchError(ErrUnavailable))
 }
 
+// A NATS server that comes back without its data gets the buckets and logs again, and who wants to know it is told.
+func TestAServerThatLosesItsData(t *testing.T) {
+	g, ctx := gomega.NewWithT(t), t.Context()
+	var addr *net.TCPAddr
+	begin := func(port int) *server.Server {
+		s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, JetStream: true, JetStreamMaxStore: 8 << 30, StoreDir: t.TempDir(), NoSigs: true, NoLog: true})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		s.Start()
+		g.Expect(s.ReadyForConnections(startTimeout)).To(gomega.BeTrue())
+		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+		addr, _ = s.Addr().(*net.TCPAddr)
+		return s
+	}
+	first := begin(server.RANDOM_PORT)
+	s := open(t, Config{URL: first.ClientURL()})
+	anew := make(chan string, 10)
+	b, err := s.Bucket(ctx, BucketConfig{Name: "test", Anew: func() { anew <- "bucket" }})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	quiet, err := s.Bucket(ctx, BucketConfig{Name: "quiet"})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	l, err := s.Log(ctx, LogConfig{Name: "test", Anew: func() { anew <- "log" }})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	_, err = b.Update(ctx, "k", []byte("v"), 0)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	last, err := l.Append(ctx, "list", []byte("entry"), 0)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	was := l.Incarnation()
+
+	first.Shutdown()
+	first.WaitForShutdown()
+	begin(addr.Port)
+	var told []string
+	for len(told) < 2 {
+		var who string
+		g.Eventually(anew, patience).Should(gomega.Receive(&who))
+		told = append(told, who)
+	}
+	g.Expect(told).To(gomega.ConsistOf("bucket", "log"))
+	_, err = b.Get(ctx, "k")
+	g.Expect(err).To(gomega.MatchError(ErrNotFound))
+	_, err = b.Update(ctx, "k", []byte("v"), 0)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(quiet.Put(ctx, "k", []byte("v"))).To(gomega.Succeed())
+	g.Expect(l.Incarnation()).NotTo(gomega.Equal(was))
+	_, err = l.Append(ctx, "list", []byte("stale"), last)
+	g.Expect(err).To(gomega.MatchError(ErrConflict))
+	_, err = l.Append(ctx, "list", []byte("anew"), 0)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+}
+
+// unless returns err, or nil if it is one that does not matter.
+func unless(err, matters error) error {
+	if errors.Is(err, matters) {
+		return nil
+	}
+	return err
+}
+
+// Streams that somebody removes are made anew with the next operations.
+func TestStreamsThatAreRemoved(t *testing.T) {
+	g, ctx := gomega.NewWithT(t), t.Context()
+	s := open(t, Config{})
+	b, err := s.Bucket(ctx, BucketConfig{Name: "test"})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	l, err := s.Log(ctx, LogConfig{Name: "test"})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	for what, try := range map[string]func() error{
+		"Get":    func() error { _, err := b.Get(ctx, "k"); return unless(err, ErrNotFound) },
+		"Put":    func() error { return b.Put(ctx, "k", nil) },
+		"Keys":   func() error { _, err := b.Keys(ctx); return err },
+		"Delete": func() error { return b.Delete(ctx, "k") },
+		"Append": func() error { _, err := l.Append(ctx, "list", nil, 0); return err },
+		"Last":   func() error { _, err := l.Last(ctx, "list"); return unless(err, ErrNotFound) },
+		"Names":  func() error { _, err := l.Names(ctx, ">"); return err },
+	} {
+		g.Expect(s.js.DeleteStream(ctx, "KV_test")).To(gomega.Succeed())
+		g.Expect(s.js.DeleteStream(ctx, "LOG_test")).To(gomega.Succeed())
+		g.Eventually(try, patience).Should(gomega.Succeed(), what)
+		g.Expect(b.Put(ctx, "other", nil)).To(gomega.Succeed(), what)
+		_, err = l.Append(ctx, "other", nil, 0)
+		g.Expect(err).NotTo(gomega.HaveOccurred(), what)
+	}
+}
+
 func TestVersions(t *testing.T) {
 	g, ctx, dir := gomega.NewWithT(t), t.Context(), newFolder(t)
 	s, err := Open(ctx, Config{Dir: dir})
@@ -229,4 +318,56 @@ func TestVersions(t *testing.T) {
 	_, err = Open(ctx, Config{Dir: dir})
 	g.Expect(err).To(gomega.MatchError(ErrNewer))
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("version 3")))
+}
+
+// A NATS server that allows too little says how much the program needs.
+func TestANATSServerWithLittleRoom(t *testing.T) {
+	g := gomega.NewWithT(t)
+	small, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), JetStreamMaxStore: 8 << 20, NoSigs: true, NoLog: true,
+	})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	small.Start()
+	t.Cleanup(func() {
+		small.Shutdown()
+		small.WaitForShutdown()
+	})
+	g.Expect(small.ReadyForConnections(startTimeout)).To(gomega.BeTrue())
+	s := open(t, Config{URL: small.ClientURL(), MaxBytes: 100 << 20})
+	want := gomega.And(gomega.MatchError(ErrFull), gomega.MatchError(gomega.ContainSubstring("the 50 MB that it may take: set max_file_store in the section jetstream of its configuration to 200 MB or more")))
+	_, err = s.Bucket(t.Context(), BucketConfig{Name: "tests"})
+	g.Expect(err).To(want)
+	_, err = s.Log(t.Context(), LogConfig{Name: "tests"})
+	g.Expect(err).To(want)
+}
+
+// Files that were damaged while no process used them: the store starts with what can be read, and the log says what is lost.
+func TestDamagedFiles(t *testing.T) {
+	g := gomega.NewWithT(t)
+	folder := newFolder(t)
+	s, err := Open(t.Context(), Config{Dir: folder})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	l, err := s.Log(t.Context(), LogConfig{Name: "tests", MaxBytes: 1 << 20})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	for n := range uint64(20) {
+		_, err = l.Append(t.Context(), "one", bytes.Repeat([]byte{'x'}, 1000), n)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+	}
+	g.Expect(s.Close()).To(gomega.Succeed())
+	files, err := filepath.Glob(filepath.Join(folder, "jetstream", "jetstream", "*", "streams", "LOG_tests", "msgs", "1.blk"))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(files).To(gomega.HaveLen(1))
+	text, err := os.ReadFile(files[0])
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	text[len(text)/2] ^= 1
+	g.Expect(os.WriteFile(files[0], text, 0o600)).To(gomega.Succeed())
+	g.Expect(os.RemoveAll(filepath.Join(filepath.Dir(files[0]), "index.db"))).To(gomega.Succeed()) // as after kill -9
+
+	var said bytes.Buffer
+	s = open(t, Config{Dir: folder, Logger: slog.New(slog.NewTextHandler(&said, nil))})
+	l, err = s.Log(t.Context(), LogConfig{Name: "tests", MaxBytes: 1 << 20})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	_, err = l.Next(t.Context(), "one", 0)
+	g.Expect(err).NotTo(gomega.HaveOccurred(), "what is before the damage is there")
+	g.Expect(said.String()).To(gomega.ContainSubstring("the store has lost entries"))
 }

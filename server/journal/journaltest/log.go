@@ -24,6 +24,21 @@ type Log struct {
 	mu      sync.Mutex
 	entries []entry
 	newest  uint64
+	wiped   uint64 // the newest revision that is lost
+}
+
+// Wipe removes everything, as a store does that loses its data.
+func (l *Log) Wipe() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.entries, l.wiped = nil, l.newest
+}
+
+// Lost implements journal.Log.
+func (l *Log) Lost(revision uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return revision <= l.wiped
 }
 
 // View is what one process sees of a Log. Its hooks are set before its first use.
