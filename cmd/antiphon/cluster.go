@@ -74,7 +74,7 @@ func (k *kept) newServer(ctx context.Context, cfg server.Config) (*server.Server
 		for _, a := range now.Adopted {
 			adopted = append(adopted, cluster.Adopted(a))
 		}
-		return cluster.Load{Calls: now.Calls, Most: now.Most, Late: now.Late, CPU: now.CPU, Full: now.Full, Draining: now.Draining, Use: uses, Adopted: adopted}
+		return cluster.Load{Calls: now.Calls, Most: now.Most, Late: now.Late, CPU: now.CPU, Full: now.Full, Draining: now.Draining, Use: uses, Shares: now.Shares, Adopted: adopted}
 	}, s.OthersUsed)
 	if err != nil {
 		return nil, errors.Join(err, s.Close(ctx))

@@ -31,6 +31,8 @@ type Load struct {
 
 	Use map[string]Use `json:"use,omitempty"` // of each principal that uses anything
 
+	// Shares are how many calls each of some names has. The record has them under codes.
+	Shares map[string]int `json:"-"`
 	// Adopted are the ids and tokens of the calls that the server has taken over, the newest first. The record has them as writeAdopted writes them.
 	Adopted []Adopted `json:"-"`
 }
@@ -52,7 +54,8 @@ type record struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
 	Load
-	Adopted []byte `json:"adopted,omitempty"`
+	Adopted []byte         `json:"adopted,omitempty"`
+	Shares  map[string]int `json:"shares,omitempty"`
 }
 
 // peer is another server.

@@ -45,16 +45,45 @@ func (n *Node) Others(principal string) (calls, most int) {
 }
 
 func (t *table) others(principal string, now time.Time) (calls, most int) {
+	return t.sum(now, func(r record) int { return r.Use[principal].Calls })
+}
+
+// sum returns the sum of how many calls the other servers have of something, and how many they take.
+func (t *table) sum(now time.Time, of func(record) int) (calls, most int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	away := now.Sub(t.read) >= t.silence
 	for _, p := range t.peers {
 		if away || now.Sub(p.heard) < t.silence {
-			calls += max(p.Use[principal].Calls, 0)
+			calls += max(of(p.record), 0)
 			most += p.Most
 		}
 	}
 	return calls, most
+}
+
+// maxShares is how many names a server publishes: those with most calls first.
+const maxShares = 4096
+
+// share returns the code of a name.
+func (k sealKey) share(name string) string { return k.seal("share", name)[:2*sealLength] }
+
+// shares returns how many calls each name has, by its code.
+func (k sealKey) shares(all map[string]int) map[string]int {
+	names := slices.SortedFunc(maps.Keys(all), func(one, other string) int {
+		return cmp.Or(cmp.Compare(all[other], all[one]), cmp.Compare(one, other))
+	})
+	most := make(map[string]int, min(len(names), maxShares))
+	for _, name := range names[:min(len(names), maxShares)] {
+		most[k.share(name)] = all[name]
+	}
+	return most
+}
+
+// OthersOf returns how many calls a name (Load.Shares) has on the other servers, and how many calls these take in all. While the store is away, what was known last counts.
+func (n *Node) OthersOf(name string) (calls, most int) {
+	code := n.key.share(name)
+	return n.table.sum(time.Now(), func(r record) int { return r.Shares[code] })
 }
 
 // uses returns what the principals use of each other server.

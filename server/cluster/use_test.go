@@ -52,9 +52,31 @@ func TestCallsOfOtherServers(t *testing.T) {
 	g.Expect(others("desk", now.Add(silence))).To(gomega.Equal([]int{6, 20}), "the store is away")
 }
 
-// A record has a bounded number of principals.
+// The calls of a name come to the others through the store, and the name does not.
+func TestSharesTravel(t *testing.T) {
+	c := opened(t)
+	one, two := c.node("http://127.0.0.1:1"), c.node("http://127.0.0.1:2")
+	c.publish(one, Load{Most: 5, Shares: map[string]int{"client address 192.0.2.1/32": 3}})
+	c.meet(two)
+	calls, most := two.OthersOf("client address 192.0.2.1/32")
+	c.g.Expect([]int{calls, most}).To(gomega.Equal([]int{3, 5}))
+	calls, most = two.OthersOf("client address 192.0.2.2/32")
+	c.g.Expect([]int{calls, most}).To(gomega.Equal([]int{0, 5}))
+	record, err := one.records.Get(t.Context(), one.id)
+	c.g.Expect(err).NotTo(gomega.HaveOccurred())
+	c.g.Expect(string(record.Value)).NotTo(gomega.ContainSubstring("192.0.2.1"))
+}
+
+// A record has a bounded number of principals and of other shares.
 func TestRecordsAreBounded(t *testing.T) {
 	g := gomega.NewWithT(t)
+	shares := map[string]int{"busy": 2}
+	for i := range 2 * maxShares {
+		shares[fmt.Sprint("share ", i)] = 1
+	}
+	key := sealKey("key")
+	g.Expect(key.shares(shares)).To(gomega.HaveLen(maxShares))
+	g.Expect(key.shares(shares)).To(gomega.HaveKeyWithValue(key.share("busy"), 2))
 	all := map[string]Use{"busy": {Calls: 1}}
 	for i := range 2 * maxUses {
 		all[fmt.Sprint("principal ", i)] = Use{Requests: 1}

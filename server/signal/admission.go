@@ -57,7 +57,7 @@ func (h *Handler) Standing() Standing {
 	calls := h.active()
 	return Standing{
 		Calls: calls, Most: most, Late: late, CPU: cpu,
-		Uses: h.uses(), Adopted: h.adopted(),
+		Uses: h.uses(), Shares: h.sharesOfCalls(), Adopted: h.adopted(),
 		Full: calls >= most || h.tooBusy(len(h.calls), late, cpu) != nil, Draining: h.draining || h.closed,
 	}
 }

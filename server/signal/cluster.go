@@ -82,6 +82,19 @@ func (c *callEntry) epoch() uint32 {
 	return c.journal.Epoch()
 }
 
+// sharesOfCalls returns how many calls each client secret and each client address has. The caller holds mu.
+func (h *Handler) sharesOfCalls() map[string]int {
+	all := map[string]int{}
+	for _, c := range h.calls {
+		for _, s := range c.shares {
+			if s.of.kind != ofPrincipal && !c.evicted {
+				all[s.of.String()]++
+			}
+		}
+	}
+	return all
+}
+
 // adopted returns the calls that this server has taken over, the newest first. The caller holds mu.
 func (h *Handler) adopted() (all []fleet.Adopted) {
 	var calls []*callEntry

@@ -5,6 +5,7 @@ package signal
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -22,6 +23,7 @@ func (others) TookOver()                                                      {}
 func (others) Place(http.ResponseWriter, *http.Request, bool) (answered bool) { return false }
 func (others) Stats() (nodes int, passed map[string]uint64)                   { return 2, nil }
 func (o others) Others(string) (calls, most int)                              { return o.calls, o.most }
+func (o others) OthersOf(string) (calls, most int)                            { return o.calls, o.most }
 
 // The calls of a principal on other servers count for a limit that is set. Without one, the share is of the calls of all servers.
 func TestCallsOfAPrincipalOnOtherServers(t *testing.T) {
@@ -42,6 +44,35 @@ func TestCallsOfAPrincipalOnOtherServers(t *testing.T) {
 		d = open(t, func(c *Config) { c.Keys, c.MaxSessions, c.Cluster = keys(t), 2, others{3, 4} })
 		d.offered(calls, key).refused(http.StatusTooManyRequests, "too_many_calls")
 	})
+}
+
+// The calls of a client secret and of a client address on other servers count for their limits. The share of an address without a limit of its own is of the calls of all servers. A call
+// that another server has had goes on nevertheless, because that one may publish it still.
+func TestSharesOnOtherServers(t *testing.T) {
+	const calls = "/v1/realtime/calls"
+	for others, status := range map[others]int{{7, 100}: http.StatusCreated, {8, 100}: http.StatusTooManyRequests} {
+		d := open(t, func(c *Config) { c.Keys, c.CallsPerPrincipal, c.Cluster = keys(t), 100, others })
+		d.g.Expect(d.offered(calls, d.secret(`{}`)).Code).To(gomega.Equal(status))
+		if status == http.StatusCreated {
+			d.g.Expect(d.h.Standing().Shares).To(gomega.HaveLen(2), "the secret, and its address")
+			d.offered(calls, key).begun()
+			d.g.Expect(d.h.Standing().Shares).To(gomega.HaveLen(2), "a key is no share")
+		}
+	}
+	address := func(set int, others others) []share {
+		d := open(t, func(c *Config) { c.MaxSessions, c.CallsPerAddress, c.Cluster = 8, set, others })
+		return d.h.shares(requester{address: netip.MustParseAddr("192.0.2.1")})
+	}
+	of := shareOf{ofAddress, "192.0.2.1/32"}
+	g := gomega.NewWithT(t)
+	g.Expect(address(3, others{2, 16})).To(gomega.Equal([]share{{of, 3, halfOpenPerAddress, 2}}))
+	g.Expect(address(0, others{2, 16})).To(gomega.Equal([]share{{of, 2 + 4, halfOpenPerAddress, 2}}))
+	d := open(t, func(c *Config) { c.CallsPerAddress, c.Cluster = 3, others{3, 16} })
+	d.h.mu.Lock()
+	defer d.h.mu.Unlock()
+	who := requester{address: netip.MustParseAddr("192.0.2.1")}
+	g.Expect(d.h.admit(who, false)).NotTo(gomega.BeNil())
+	g.Expect(d.h.admit(who, true)).To(gomega.BeNil())
 }
 
 // What other servers use of a budget is gone here, too. What this one uses is what it publishes.

@@ -283,7 +283,7 @@ func (h *Handler) enter(b beginning) (*callEntry, *problem) {
 	if p := h.stopping(); p != nil {
 		return nil, p
 	}
-	if p := h.admit(b.who); p != nil {
+	if p := h.admit(b.who, b.former != nil); p != nil {
 		return nil, p
 	}
 	who, logger := b.who, h.cfg.Logger.With("call", b.id)

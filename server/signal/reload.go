@@ -5,6 +5,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/apikey"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/budget"
+	"github.com/antiphon-rt/antiphon/server/signal/internal/limits"
 )
 
 // What a running Handler can change: its keys, limits, rates, and what client secrets allow.
@@ -16,6 +17,8 @@ type rules struct {
 	Limits
 	// share is the part of all calls of a server that one principal may have, as 1 / share; 0 if CallsPerPrincipal says how many.
 	share int
+	// addressShare is the same for a client address; 0 if CallsPerAddress says how many.
+	addressShare int
 }
 
 // ErrKeylessReload is the error of a Reload that would change whether the server asks for keys.
@@ -46,9 +49,12 @@ func (h *Handler) Reload(to Rules) error {
 
 // setRules stores the rules, with defaults for limits that are zero.
 func (h *Handler) setRules(to Rules) {
-	share := 0
+	share, address := 0, 0
+	if to.Limits.CallsPerAddress == 0 {
+		address = limits.AddressShare
+	}
 	if to.Limits.CallsPerPrincipal == 0 {
 		share = shareOfAll(to.Keys)
 	}
-	h.rules.Store(&rules{to.Keys, to.Secrets, to.Limits.WithDefaults(shareOfAll(to.Keys)), share})
+	h.rules.Store(&rules{to.Keys, to.Secrets, to.Limits.WithDefaults(shareOfAll(to.Keys)), share, address})
 }

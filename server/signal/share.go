@@ -49,13 +49,30 @@ func (h *Handler) shares(who requester) []share {
 		all = append(all, h.principalShare(limits, who.principal))
 	}
 	if who.secret != nil {
-		all = append(all, share{shareOf{ofSecret, string(who.secret.ID[:])}, limits.CallsPerSecret, halfOpenPerSecret, 0})
+		of := shareOf{ofSecret, string(who.secret.ID[:])}
+		others, _ := h.othersOf(of)
+		all = append(all, share{of, limits.CallsPerSecret, halfOpenPerSecret, others})
 	}
 	if of, ok := who.addressShare(limits.keys != nil); ok {
-		all = append(all, share{of, limits.CallsPerAddress, halfOpenPerAddress, 0})
+		others, most := h.othersOf(of)
+		if limits.addressShare == 0 {
+			most = 0
+		}
+		all = append(all, share{of, limits.CallsPerAddress + most/max(limits.addressShare, 1), halfOpenPerAddress, others})
 	}
 	return all
 }
+
+// othersOf returns how many calls a client secret or a client address has on other servers, and how many calls these take in all.
+func (h *Handler) othersOf(of shareOf) (calls, most int) {
+	if h.cfg.Cluster == nil {
+		return 0, 0
+	}
+	return h.cfg.Cluster.OthersOf(of.String())
+}
+
+// String returns a name that stands for the share on all servers.
+func (of shareOf) String() string { return string(of.kind) + " " + of.name }
 
 // principalShare returns the share of a principal, on all servers of the cluster together.
 func (h *Handler) principalShare(limits *rules, principal string) share {
@@ -79,8 +96,8 @@ func (c requester) addressShare(keyed bool) (of shareOf, ok bool) {
 	return shareOf{ofAddress, httpguard.Network(c.address).String()}, true
 }
 
-// admit makes room for a call of the requester, or returns an error response. The caller holds mu.
-func (h *Handler) admit(who requester) *problem {
+// admit makes room for a call of the requester, or returns an error response. goesOn says that another server has had the call, and may publish it still. The caller holds mu.
+func (h *Handler) admit(who requester, goesOn bool) *problem {
 	now := h.env.Now()
 	var makesRoom *callEntry
 	if h.active() >= h.rules.Load().MaxSessions {
@@ -95,7 +112,10 @@ func (h *Handler) admit(who requester) *problem {
 	}
 	for _, s := range h.shares(who) {
 		calls, halfOpen, oldest := h.held(s.of)
-		if calls+s.others >= s.calls {
+		if !goesOn {
+			calls += s.others
+		}
+		if calls >= s.calls {
 			return tooManyCalls("this "+string(s.of.kind)+" has as many calls as it may: end one of them", fullRetry)
 		}
 		if halfOpen < s.halfOpen {

@@ -26,6 +26,8 @@ type Cluster interface {
 	Place(w http.ResponseWriter, r *http.Request, onlyIfFull bool) (answered bool)
 	// Others returns how many calls a principal has on the other servers, and how many calls these servers take in all.
 	Others(principal string) (calls, most int)
+	// OthersOf returns how many calls the client secret or client address of that name (Standing.Shares) has on the other servers, and how many calls these servers take in all.
+	OthersOf(share string) (calls, most int)
 	// Stats returns how many servers there are, with this one, and how many requests were passed on, by result.
 	Stats() (nodes int, passed map[string]uint64)
 }
@@ -38,6 +40,8 @@ type Standing struct {
 	Full, Draining bool
 	// Uses are what each principal uses, if the server asks for keys.
 	Uses map[string]Use
+	// Shares are how many calls each client secret and each client address has, by a name that stands for it on all servers.
+	Shares map[string]int
 	// Adopted are the ids and tokens of the calls that it has taken over, the newest first.
 	Adopted []Adopted
 }

@@ -87,6 +87,9 @@ const (
 	defaultCallAttempts    = 60
 )
 
+// AddressShare says that a client address may have the part 1 / AddressShare of all calls, unless CallsPerAddress says how many.
+const AddressShare = 4
+
 // WithDefaults returns the limits with defaults for zero fields, for a server where a principal may have a share-th part of all.
 func (l Limits) WithDefaults(share int) Limits {
 	or(&l.MaxSessions, defaultMaxSessions)
@@ -96,7 +99,7 @@ func (l Limits) WithDefaults(share int) Limits {
 	or(&l.Memory, defaultMemory)
 	or(&l.CallsPerPrincipal, max(1, l.MaxSessions/share))
 	or(&l.CallsPerSecret, defaultCallsPerSecret)
-	or(&l.CallsPerAddress, max(1, l.MaxSessions/4))
+	or(&l.CallsPerAddress, max(1, l.MaxSessions/AddressShare))
 	or(&l.CallAttempts, defaultCallAttempts)
 	or(&l.SecretsPerPrincipal, secrets.Max/share)
 	return l
