@@ -130,3 +130,30 @@ func TestTheServerIsRestarted(t *testing.T) {
 		})
 	}
 }
+
+// TestACallOutlivesItsSession: a session may last for 10 s, and the call goes on in a fresh one of the same server with its conversation.
+func TestACallOutlivesItsSession(t *testing.T) {
+	t.Parallel()
+	for name, webSocket := range map[string]bool{"WebSocket": true, "WebRTC": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := startLasting(t, "--session-length", "10s")
+			c := call(t, callOptions{url: server.URL, webSocket: webSocket})
+			session := c.Snapshot().SessionID
+			c.Expect(c.SendText("my name is Ada")).To(gomega.Succeed())
+			c.Eventually(func() string { return lastOf(c.Snapshot()) }, patience).Should(gomega.Equal("You said: my name is Ada"))
+			c.Eventually(func() string { return c.Snapshot().SessionID }, patience).ShouldNot(gomega.Equal(session))
+			c.comesBack()
+			c.Expect(c.SendText("and now?")).To(gomega.Succeed())
+			c.Eventually(func() string { return lastOf(c.Snapshot()) }, patience).Should(gomega.Equal("You said: and now?"))
+			now := c.Snapshot()
+			c.Expect(now.Err).NotTo(gomega.HaveOccurred())
+			c.Expect(now.Transcript).To(gomega.HaveLen(4))
+			for _, e := range now.Transcript {
+				c.Expect(e.Note).To(gomega.BeEmpty())
+			}
+			c.Expect(c.count("session.created")).To(gomega.Equal(1))
+			c.Expect(c.count("error")).To(gomega.BeZero())
+		})
+	}
+}

@@ -227,7 +227,7 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 			err = ErrServerGone
 		}
 		if c.moves && c.token != "" {
-			s.trace("the server stops: the call goes on over another connection")
+			s.trace("the server moves the call: it goes on over another connection")
 			s.connectionBroken(err)
 			return
 		}

@@ -442,8 +442,9 @@ type AntiphonSessionExpiring struct {
 	SecondsLeft int
 }
 
-// AntiphonSessionMoving is the event antiphon.session.moving. It says that the server stops and closes this connection
-// now, and that the call goes on when the client reconnects with its token.
+// AntiphonSessionMoving is the event antiphon.session.moving. It says that this connection closes now, because the
+// server stops or the session's time is nearly over, and that the call goes on when the client reconnects with its
+// token.
 type AntiphonSessionMoving struct {
 	EventID string
 }

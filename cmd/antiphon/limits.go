@@ -18,6 +18,7 @@ import (
 type limits struct {
 	MaxSessions              int           `min:"0" default:"200" placeholder:"N" help:"Calls at a time."`
 	SessionLength            time.Duration `default:"60m" help:"How long a session may be."`
+	CallLength               time.Duration `default:"12h" help:"How long a call may be whose sessions follow each other; at most --session-length: none follows the first."`
 	MaxMessage               int           `min:"0" default:"16384" placeholder:"KIB" help:"The largest event of a client over a WebSocket, in KiB."`
 	MessageMemory            int           `min:"0" default:"256" placeholder:"MIB" help:"What events above 256 KiB may take together while they arrive, in MiB."`
 	ConversationMemory       int           `min:"0" default:"1024" placeholder:"MIB" help:"What the items of all conversations may take together, in MiB."`
@@ -39,8 +40,9 @@ type limits struct {
 
 // Bounds of flags.
 const (
-	shortestSession = time.Minute
+	shortestSession = 5 * time.Second
 	longestSession  = 24 * time.Hour
+	longestCall     = 7 * 24 * time.Hour
 	largestMessage  = 64 << 10 // KiB
 )
 
@@ -55,6 +57,8 @@ func (l *limits) into(cfg *server.Config) (err error) {
 		return errors.New("--max-sessions and the limits of calls and client secrets: want a number above 0, or 0 for the default")
 	case l.SessionLength != 0 && (l.SessionLength < shortestSession || l.SessionLength > longestSession):
 		return fmt.Errorf("--session-length %v: want %v to %v", l.SessionLength, shortestSession, longestSession)
+	case l.CallLength < 0 || l.CallLength > longestCall:
+		return fmt.Errorf("--call-length %v: want at most %v, or 0 for the default", l.CallLength, longestCall)
 	case l.MaxMessage < 0 || l.MaxMessage > largestMessage || min(l.ConversationMemory, l.MessageMemory) < 0:
 		return fmt.Errorf("--max-message, --message-memory and --conversation-memory: want a number above 0, and at most %d KiB for a message", largestMessage)
 	case l.MaxLate < 0 || l.MaxCPU < 0:
@@ -65,7 +69,7 @@ func (l *limits) into(cfg *server.Config) (err error) {
 	cfg.Rates = signal.Rates{RequestsPerMinute: l.RequestsPerMinute, TokensPerMinute: l.TokensPerMinute}
 	cfg.Limits = signal.Limits{
 		MaxSessions: l.MaxSessions, EventsPerSecond: l.EventsPerSecond, MaxMessage: int64(l.MaxMessage) << 10, MessageMemory: int64(l.MessageMemory) << 20, Memory: l.ConversationMemory << 20,
-		Longest: l.SessionLength, CallsPerPrincipal: l.CallsPerPrincipal, CallsPerSecret: l.CallsPerSecret, CallsPerAddress: l.CallsPerAddress,
+		Longest: l.SessionLength, LongestCall: l.CallLength, CallsPerPrincipal: l.CallsPerPrincipal, CallsPerSecret: l.CallsPerSecret, CallsPerAddress: l.CallsPerAddress,
 		CallAttempts: l.CallAttempts, MaxLate: l.MaxLate, MaxCPU: l.MaxCPU, SecretsPerPrincipal: l.SecretsPerPrincipal,
 	}
 	cfg.Secrets.SingleUse = l.SecretSingleUse

@@ -13,6 +13,7 @@ const (
 	TimeLimit                     // the session has reached its longest duration
 	ServerStops                   // the server stops
 	Overrun                       // the client does not read fast enough
+	Moves                         // the call goes on in a fresh session, over another connection
 )
 
 // String is the reason's name in logs and stories.
@@ -30,6 +31,8 @@ func (r Reason) String() string {
 		return "ServerStops"
 	case Overrun:
 		return "Overrun"
+	case Moves:
+		return "Moves"
 	}
 	return "none"
 }

@@ -4,6 +4,7 @@ package journal
 
 import (
 	"slices"
+	"time"
 
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -17,7 +18,6 @@ const (
 // Call says whose call it is, and how it began. It does not change.
 type Call struct {
 	ID           string // the call id
-	Session      string // the session's id
 	Conversation string // the conversation's id
 	Principal    string
 	Secret       string   // the client secret that began the call, as its server names it; "" for an API key
@@ -25,6 +25,9 @@ type Call struct {
 	WebRTC       bool     // the transport is WebRTC, and not a WebSocket
 	Began        int64    // seconds since 1970
 }
+
+// End returns when the call ends at the latest if it may last for longest, with all its sessions: in seconds since 1970.
+func (c *Call) End(longest time.Duration) int64 { return c.Began + int64(longest.Seconds()) }
 
 // Client is what the session knows of its client.
 type Client struct {

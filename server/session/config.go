@@ -69,12 +69,15 @@ type Config struct {
 type Kept struct {
 	// Token is the token that the client gets to reconnect with; empty for none.
 	Token string
-	// Journal keeps what another process needs in order to go on with the session; nil for none. Call says whose call it is: the session fills in its own id and
-	// that of the conversation.
+	// Journal keeps what another process needs in order to go on with the session; nil for none. Call says whose call it is: the session fills in the id of the
+	// conversation.
 	Journal Journal
 	Call    journal.Call
 	// Restore is what the journal knows of a session that goes on here; nil begins one. Config.Settings do not count then.
 	Restore *journal.State
+	// Longest is how long the call may be, with all its sessions; 0 takes 12 h. A session whose time is nearly over ends, and its client goes on with the call in
+	// a fresh one. If Longest is not above Config.Longest, none follows the first.
+	Longest time.Duration
 }
 
 // Options say what the agent can do in addition to answering.

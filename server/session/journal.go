@@ -35,6 +35,7 @@ const (
 type survival struct {
 	recorder     recorder
 	continuation continuation
+	fresh        bool // the session goes on with a call whose former session was nearly over
 }
 
 // recorder has what the journal does not know yet. It belongs to the actor.
@@ -55,7 +56,7 @@ type recorder struct {
 	touched  bool // something may have changed
 	ended    bool // the end of the session is recorded
 	opened   bool // the session has opened
-	moving   bool // another process goes on with the session: how it ends here concerns nobody
+	moving   bool // another session goes on with the call: how this one ends concerns nobody
 }
 
 // survives reports whether another process can go on with the session after the end of this one.
@@ -71,7 +72,7 @@ func passing(name string) bool {
 	return name == movingEvent || strings.HasSuffix(name, ".delta")
 }
 
-// movingEvent is the last event of this process to a client whose session goes on elsewhere. Another process must not send it again.
+// movingEvent is the last event of this session to a client whose call goes on in another one, which must not send it again.
 const movingEvent = "antiphon.session.moving"
 
 // number gives an event of a journalled session its id, and returns its number; 0 for an event that is lost with its process.
@@ -225,7 +226,7 @@ func (s *Session) wholeState() *journal.State {
 	s.conversation.ForgetChanges()
 	items, _ := s.conversation.Changes()
 	of := s.cfg.Kept.Call
-	of.Session, of.Conversation = s.id, s.conversation.ID()
+	of.Conversation = s.conversation.ID()
 	state := &journal.State{
 		Epoch: r.to.Epoch(), Call: of, Settings: s.settings.Current(), Client: s.client.Kept(), Taken: s.client.Taken(), Items: items,
 		Last: s.conversation.Newest(), Summary: s.conversation.Summary(), Open: s.openNow(at), Events: r.events, Base: r.newest - uint64(len(r.events)),
@@ -235,13 +236,13 @@ func (s *Session) wholeState() *journal.State {
 	return state
 }
 
-// journalEnd records that the session ends. Nobody can go on with it then, unless only its server stops, or its client is lost before a session that goes on here
-// opens: such a client comes back.
+// journalEnd records that the call ends. Nobody can go on with it then, unless only its server stops, or it goes on in a fresh session, or its client is lost before a session that goes
+// on here opens: such a client comes back.
 func (s *Session) journalEnd() {
 	s.journalChanges()
 	r := &s.recorder
 	comesBack := s.cfg.Kept.Restore != nil && !r.opened && s.reason == conn.Failed
-	if r.to == nil || !r.begun || r.ended || s.reason == conn.ServerStops || comesBack {
+	if r.to == nil || !r.begun || r.ended || s.reason == conn.ServerStops || s.reason == conn.Moves || comesBack {
 		return
 	}
 	r.ended = true

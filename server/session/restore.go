@@ -1,6 +1,7 @@
 package session
 
-// A session that goes on after another process has served it: what it ends for the client, and how the agent goes on with its answer.
+// A session that goes on with a call after another session, mostly one of another process: what it ends for the client, how the agent goes on with its answer, and when it
+// has a time of its own.
 
 import (
 	"time"
@@ -30,6 +31,23 @@ type continuation struct {
 	ready bool // the client is back, and has had time to say what it knows
 }
 
+// begins fills in what the settings say of the session itself: its id, and when it expires. A session that goes on with a call keeps both, unless more than half of its
+// time is over: then it is a fresh one.
+func (s *Session) begins(cfg *Config) {
+	of, now := cfg.Kept.Restore, s.now()
+	if of == nil {
+		cfg.Settings.ID, cfg.Settings.ExpiresAt = s.id, now.Add(cfg.Longest).Unix()
+		return
+	}
+	cfg.Settings = of.Settings
+	expires := min(now.Add(cfg.Longest).Unix(), of.Call.End(cfg.Kept.Longest))
+	s.fresh = time.Unix(of.Settings.ExpiresAt, 0).Sub(now) < cfg.Longest/2 && expires > of.Settings.ExpiresAt
+	if s.fresh {
+		cfg.Settings.ID, cfg.Settings.ExpiresAt = s.id, expires
+	}
+	s.id = cfg.Settings.ID
+}
+
 // restore gives the rooms what the journal knows. Nothing is sent.
 func (s *Session) restore(of *journal.State) {
 	s.conversation.Restore(of.Call.Conversation, of.Items, of.Last, of.Summary)
@@ -43,6 +61,9 @@ func (s *Session) restore(of *journal.State) {
 // goOn ends what the process before has begun and cannot end.
 func (s *Session) goOn() {
 	s.step(coord.Configure{Config: s.client.MachineConfig()})
+	if s.fresh {
+		s.send(&wire.SessionUpdated{Session: s.settings.Current()})
+	}
 	open := s.recorder.open
 	s.endTurn(open.Speech)
 	lost := s.loseTranscripts()

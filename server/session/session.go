@@ -95,18 +95,11 @@ func New(cfg Config) (*Session, error) {
 	cfg.complete()
 	s := &Session{cfg: cfg, id: cfg.Env.NewID("sess_")}
 	s.recorder.to = cfg.Kept.Journal
-	if cfg.Kept.Restore != nil {
-		s.id = cfg.Kept.Restore.Call.Session
-	}
+	s.begins(&cfg)
 	s.log = cfg.Logger.With("session", s.id)
 	s.shared.queue, s.shared.done = newQueue(), make(chan struct{})
 	s.shared.workers = env.NewGroup(cfg.Env)
 	s.shared.ctx, s.shared.cancel = context.WithCancel(context.Background())
-	if of := cfg.Kept.Restore; of != nil {
-		cfg.Settings = of.Settings
-	} else {
-		cfg.Settings.ID, cfg.Settings.ExpiresAt = s.id, s.now().Add(cfg.Longest).Unix()
-	}
 	s.settings = settings.New(cfg.Env, cfg.Pipeline, cfg.Settings, cfg.Locks)
 	s.machines.state = coord.New(s.settings.MachineConfig(false))
 	s.conversation = conversation.New(cfg.Env, cfg.Pipeline.Model)
@@ -149,6 +142,9 @@ func (c *Config) complete() {
 	}
 	if c.Keep == 0 {
 		c.Keep = lifetime.Keep
+	}
+	if c.Kept.Longest == 0 {
+		c.Kept.Longest = lifetime.LongestCall
 	}
 	if c.Limits == nil {
 		c.Limits = ratelimit.NewPerMinute(c.Env.Now)
@@ -199,9 +195,9 @@ func (s *Session) attach(link call.Link) {
 		Token: s.cfg.Kept.Token, Record: func(text []byte) { s.record("client", text) }, Reconnects: &s.shared.reconnects,
 		Runs: s.cfg.Options.Runs, Act: s.actOnRun,
 	})
-	limits := lifetime.Limits{Longest: s.cfg.Longest, Grace: s.cfg.Grace, Keep: s.cfg.Keep}
-	if of := s.cfg.Kept.Restore; of != nil {
-		limits.Left = max(time.Second, time.Unix(of.Settings.ExpiresAt, 0).Sub(s.now()))
+	limits := lifetime.Limits{Longest: s.cfg.Longest, Grace: s.cfg.Grace, Keep: s.cfg.Keep, Call: s.cfg.Kept.Longest, CallEnd: s.cfg.Kept.Call.End(s.cfg.Kept.Longest)}
+	if s.cfg.Kept.Restore != nil {
+		limits.Left = max(time.Second, time.Unix(s.settings.Current().ExpiresAt, 0).Sub(s.now()))
 	}
 	s.lifetime = lifetime.New(lifetime.Parts{
 		Env: s.cfg.Env, Log: s.log, Limits: limits,

@@ -283,8 +283,10 @@ func (h *Handler) enter(b beginning) (*callEntry, *problem) {
 	if p := h.stopping(); p != nil {
 		return nil, p
 	}
-	if p := h.admit(b.who, b.former != nil); p != nil {
-		return nil, p
+	if b.former == nil || h.calls[b.id] == nil { // else the call has its place, and moves to a fresh session
+		if p := h.admit(b.who, b.former != nil); p != nil {
+			return nil, p
+		}
 	}
 	who, logger := b.who, h.cfg.Logger.With("call", b.id)
 	if who.principal != "" {

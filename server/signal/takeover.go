@@ -33,7 +33,7 @@ func (h *Handler) takeOver(r *http.Request, who requester, overWebRTC bool) (c *
 	}
 	token, after := fleet.Reconnection(r)
 	taken, err := h.taking.Take(r.Context(), takeover.Request{
-		Token: token, After: after, Principal: who.principal, Secret: secretName(who), WebRTC: overWebRTC, Logger: h.cfg.Logger,
+		Token: token, After: after, Principal: who.principal, Secret: secretName(who), WebRTC: overWebRTC, Longest: h.rules.Load().LongestCall, Logger: h.cfg.Logger,
 	})
 	if err != nil {
 		return nil, former, h.notTaken(err)
@@ -76,7 +76,7 @@ func secretName(who requester) string {
 
 // kept returns how the session of a call outlives its process.
 func (h *Handler) kept(b beginning) session.Kept {
-	k := session.Kept{Token: b.token, Restore: b.former, Call: journal.Call{
+	k := session.Kept{Token: b.token, Restore: b.former, Longest: h.rules.Load().LongestCall, Call: journal.Call{
 		ID: b.id, Principal: b.who.principal, Secret: secretName(b.who), Locks: b.locks, WebRTC: strings.HasPrefix(b.id, rtcPrefix), Began: h.env.Now().Unix(),
 	}}
 	if b.former != nil {

@@ -65,6 +65,8 @@ func (l *Link) closeStatus() (websocket.StatusCode, string) {
 		return websocket.StatusPolicyViolation, call.ErrBackpressure.Error()
 	case conn.ServerStops:
 		return websocket.StatusGoingAway, "the server is stopping: call again in a moment"
+	case conn.Moves:
+		return websocket.StatusGoingAway, "the call goes on over another connection"
 	case conn.ByClient, conn.GraceOver, conn.Failed, conn.TimeLimit: // an error event has told the client, or nobody needs to be told
 	}
 	return websocket.StatusNormalClosure, ""

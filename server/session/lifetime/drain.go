@@ -14,7 +14,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// A drained session ends once nobody has spoken or been answered for quietChecks checks in a row.
+// A session that is drained or moves ends once nobody has spoken or been answered for quietChecks checks in a row.
 const (
 	checkEvery  = 250 * time.Millisecond
 	quietChecks = 4
@@ -27,19 +27,20 @@ func (l *Lifetime) drain(within time.Duration, s *coord.State) (out action.List)
 		out.Send(&wire.AntiphonSessionExpiring{ExpiresAt: int(l.Env.Now().Add(within).Unix()), SecondsLeft: int(within.Seconds())})
 	}
 	l.after("drain", within, DrainOver{})
-	l.after("pause", checkEvery, PauseDue{})
+	l.after("pause", checkEvery, PauseDue{Why: conn.ServerStops})
 	return out
 }
 
-// pauseDue ends a drained session if it has been quiet for long enough. quiet counts the checks before this one.
-func (l *Lifetime) pauseDue(quiet int, s *coord.State) action.List {
+// pauseDue ends a session if it has been quiet for long enough.
+func (l *Lifetime) pauseDue(e PauseDue, s *coord.State) action.List {
+	e.Quiet++
 	if !paused(s) {
-		quiet = -1
+		e.Quiet = 0
 	}
-	if quiet+1 >= quietChecks {
-		return end(conn.ServerStops)
+	if e.Quiet >= quietChecks {
+		return end(e.Why)
 	}
-	l.after("pause", checkEvery, PauseDue{Quiet: quiet + 1})
+	l.after("pause", checkEvery, e)
 	return nil
 }
 

@@ -21,9 +21,10 @@ import (
 
 // The usual Limits. Longest is the protocol's.
 const (
-	Grace   = 20 * time.Second
-	Keep    = 60 * time.Second
-	Longest = 60 * time.Minute
+	Grace       = 20 * time.Second
+	Keep        = 60 * time.Second
+	Longest     = 60 * time.Minute
+	LongestCall = 12 * time.Hour
 )
 
 // noticeBefore is how long before its end a session says that its time is nearly over.
@@ -33,6 +34,8 @@ const noticeBefore = time.Minute
 type Limits struct {
 	Longest time.Duration // how long the session may be
 	Left    time.Duration // how long a session may be yet that another process has begun; 0 takes Longest
+	Call    time.Duration // how long the call may be, with all its sessions
+	CallEnd int64         // when it has been so long, in seconds since 1970
 	Grace   time.Duration // how long a lost transport may take to come back
 	Keep    time.Duration // Grace for a client that may come back over another connection
 }
@@ -64,7 +67,7 @@ type Lifetime struct {
 }
 
 // Event is something that the Lifetime has posted, or that happens to the transport: one of TimeUp, ExpiryNear,
-// GraceOver, Failed, Drain, PauseDue, DrainOver.
+// MoveDue, GraceOver, Failed, Drain, PauseDue, DrainOver.
 //
 //sumtype:decl
 type Event interface{ event() }
@@ -74,20 +77,26 @@ type (
 	TimeUp struct{}
 	// ExpiryNear comes noticeBefore TimeUp.
 	ExpiryNear struct{}
+	// MoveDue comes some minutes before TimeUp: the call may go on in a fresh session.
+	MoveDue struct{}
 	// GraceOver ends the wait for a client that is away.
 	GraceOver conn.GraceExpired
 	// Failed: the transport is gone, for the reason Err.
 	Failed struct{ Err error }
 	// Drain asks the session to end at the next pause, and after Within in any case: the server stops.
 	Drain struct{ Within time.Duration }
-	// PauseDue: it is time to look for a pause. The Quiet checks before were quiet.
-	PauseDue struct{ Quiet int }
+	// PauseDue: it is time to look for a pause, at which the session ends for the reason Why. The Quiet checks before were quiet.
+	PauseDue struct {
+		Quiet int
+		Why   conn.Reason
+	}
 	// DrainOver ends the wait for a pause.
 	DrainOver struct{}
 )
 
 func (TimeUp) event()     {}
 func (ExpiryNear) event() {}
+func (MoveDue) event()    {}
 func (GraceOver) event()  {}
 func (Failed) event()     {}
 func (Drain) event()      {}
@@ -103,6 +112,9 @@ func (l *Lifetime) Begin(expires int64) {
 	left := cmp.Or(l.Limits.Left, l.Limits.Longest)
 	l.after("longest", left, TimeUp{})
 	l.after("expiry", max(0, left-noticeBefore), ExpiryNear{})
+	if l.Limits.CallEnd > expires {
+		l.after("move", left-min(moveBefore, left/2), MoveDue{})
+	}
 }
 
 // Close stops the timers.
@@ -112,9 +124,12 @@ func (l *Lifetime) Close() { l.timers.StopAll() }
 func (l *Lifetime) Handle(e Event, s *coord.State) action.List {
 	switch e := e.(type) {
 	case TimeUp:
-		return end(conn.TimeLimit)
+		return end(l.timeUp())
 	case ExpiryNear:
 		return l.expiryNear(s)
+	case MoveDue:
+		l.moveDue()
+		return nil
 	case GraceOver:
 		return step(conn.GraceExpired(e))
 	case Failed:
@@ -122,7 +137,7 @@ func (l *Lifetime) Handle(e Event, s *coord.State) action.List {
 	case Drain:
 		return l.drain(e.Within, s)
 	case PauseDue:
-		return l.pauseDue(e.Quiet, s)
+		return l.pauseDue(e, s)
 	case DrainOver:
 		return end(conn.ServerStops)
 	}
@@ -132,7 +147,7 @@ func (l *Lifetime) Handle(e Event, s *coord.State) action.List {
 // expiryNear tells a client that knows our extensions that it should call again soon. Other clients would take an error for
 // the end.
 func (l *Lifetime) expiryNear(s *coord.State) (out action.List) {
-	if !conn.Up(s.Conn) {
+	if !conn.Up(s.Conn) || l.moves() {
 		return nil
 	}
 	left := min(noticeBefore, l.Limits.Longest)
@@ -150,9 +165,9 @@ func (l *Lifetime) Explain(why conn.Reason) (o client.Origin, out action.List) {
 	case why == conn.TimeLimit:
 		out.Fail(&fault.Failure{
 			Code:    "session_expired",
-			Message: fmt.Sprintf("Your session hit the maximum duration of %g minutes: open another one to go on.", l.Limits.Longest.Minutes()),
+			Message: fmt.Sprintf("Your session hit the maximum duration of %g minutes: open another one to go on.", l.limit().Minutes()),
 		})
-	case why == conn.ServerStops && l.Client.Extended() && l.Survives():
+	case why == conn.Moves, why == conn.ServerStops && l.Client.Extended() && l.Survives():
 		o.Client = true
 		out.Send(&wire.AntiphonSessionMoving{})
 	case why == conn.ServerStops && l.ServerPaced: // the end of a WebSocket has a code and a reason, that of a data channel has none

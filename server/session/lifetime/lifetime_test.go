@@ -15,10 +15,12 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/server/session/client"
+	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // link is a call.Reconnectable: its client can reconnect.
@@ -68,6 +70,14 @@ func TestTheTimeOfASession(t *testing.T) {
 		b.g.Expect(b.Handle(TimeUp{}, &b.state)).To(gomega.Equal(end(conn.TimeLimit)))
 	})
 
+	story(t, "the last session of a long call says how long the call may be", func(b *bench) {
+		began := time.Now()
+		b.Limits.Call, b.Limits.CallEnd = 12*time.Hour, began.Unix()
+		b.Begin(began.Unix())
+		_, out := b.Explain(conn.TimeLimit)
+		b.g.Expect(out[0].(action.Fail).Failure.Message).To(gomega.ContainSubstring("720 minutes"))
+	})
+
 	story(t, "who gets an event about an end", func(b *bench) {
 		o, out := b.Explain(conn.TimeLimit)
 		b.g.Expect(o).To(gomega.Equal(client.Origin{}), "everybody")
@@ -80,6 +90,53 @@ func TestTheTimeOfASession(t *testing.T) {
 			_, out = b.Explain(why)
 			b.g.Expect(out).To(gomega.BeEmpty())
 		}
+	})
+}
+
+func TestTheMoveToAFreshSession(t *testing.T) {
+	moving := func(b *bench) (began time.Time) {
+		b.Survives = func() bool { return true }
+		b.Limits.Call, b.Limits.CallEnd = 12*time.Hour, time.Now().Add(12*time.Hour).Unix()
+		b.Begin(time.Now().Add(b.Limits.Longest).Unix())
+		return time.Now()
+	}
+	story(t, "it waits for a second in which nobody speaks", func(b *bench) {
+		began := moving(b)
+		b.g.Expect(<-b.events).To(gomega.Equal(Event(MoveDue{})))
+		b.g.Expect(time.Since(began)).To(gomega.Equal(5 * time.Minute))
+		b.state.Turn = turn.Speaking{Turn: 1}
+		b.g.Expect(b.Handle(MoveDue{}, &b.state)).To(gomega.BeEmpty())
+		for range 10 {
+			b.g.Expect(b.Handle(<-b.events, &b.state)).To(gomega.BeEmpty())
+		}
+		b.state.Turn = turn.Idle{}
+		began = time.Now()
+		var out action.List
+		for len(out) == 0 {
+			out = b.Handle(<-b.events, &b.state)
+		}
+		b.g.Expect(out).To(gomega.Equal(end(conn.Moves)))
+		b.g.Expect(time.Since(began)).To(gomega.Equal(time.Second))
+		o, out := b.Explain(conn.Moves)
+		b.g.Expect(o).To(gomega.Equal(client.Origin{Client: true}))
+		b.g.Expect(out).To(gomega.HaveExactElements(action.Send{Event: &wire.AntiphonSessionMoving{}}))
+	})
+
+	story(t, "without a pause it comes at the end, and the client gets no notice", func(b *bench) {
+		moving(b)
+		b.g.Expect(<-b.events).To(gomega.Equal(Event(MoveDue{})))
+		b.g.Expect(<-b.events).To(gomega.Equal(Event(ExpiryNear{})))
+		b.g.Expect(b.Handle(ExpiryNear{}, &b.state)).To(gomega.BeEmpty())
+		b.g.Expect(b.Handle(<-b.events, &b.state)).To(gomega.Equal(end(conn.Moves)))
+	})
+
+	story(t, "a call that cannot go on does not move", func(b *bench) {
+		moving(b)
+		b.Survives = func() bool { return false }
+		b.g.Expect(b.Handle(MoveDue{}, &b.state)).To(gomega.BeEmpty())
+		b.g.Expect(<-b.events).To(gomega.Equal(Event(MoveDue{})))
+		b.g.Expect(<-b.events).To(gomega.Equal(Event(ExpiryNear{})), "nobody looks for a pause")
+		b.g.Expect(b.Handle(TimeUp{}, &b.state)).To(gomega.Equal(end(conn.TimeLimit)))
 	})
 }
 

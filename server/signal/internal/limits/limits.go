@@ -4,6 +4,7 @@ package limits
 import (
 	"time"
 
+	"github.com/antiphon-rt/antiphon/server/session/lifetime"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/secrets"
 )
 
@@ -51,6 +52,8 @@ type Limits struct {
 	EventsPerSecond int
 	// Longest is how long a session may be; 0 takes the protocol's 60 minutes.
 	Longest time.Duration
+	// LongestCall is how long a call may be whose sessions follow each other; 0 takes 12 h.
+	LongestCall time.Duration
 	// Memory is how many bytes the items of all conversations may take together; 0 takes 1 GiB.
 	Memory int
 
@@ -96,6 +99,7 @@ func (l Limits) WithDefaults(share int) Limits {
 	or(&l.MaxMessage, defaultMaxMessage)
 	or(&l.MessageMemory, defaultMessageMemory)
 	or(&l.EventsPerSecond, defaultEventsPerSecond)
+	or(&l.LongestCall, lifetime.LongestCall)
 	or(&l.Memory, defaultMemory)
 	or(&l.CallsPerPrincipal, max(1, l.MaxSessions/share))
 	or(&l.CallsPerSecret, defaultCallsPerSecret)

@@ -37,6 +37,7 @@ type Request struct {
 	Token, After      string // the call's, and the id of the last event that the client has seen
 	Principal, Secret string // who asks: Secret is the client secret as the journal names it, "" for an API key. An expired secret comes without its principal
 	WebRTC            bool
+	Longest           time.Duration // how long a call may be, with all its sessions
 	Logger            *slog.Logger
 }
 
@@ -90,7 +91,7 @@ func (t *Taking) Take(ctx context.Context, r Request) (Taken, error) {
 // may returns what the hub must know of a call, or the error that says why the client may not have it.
 func (t *Taking) may(s *journal.State, r Request) (f call.Former, refused error) {
 	switch {
-	case s.Call.Secret != r.Secret || r.Secret == "" && s.Call.Principal != r.Principal || s.Settings.ExpiresAt <= t.env.Now().Unix():
+	case s.Call.Secret != r.Secret || r.Secret == "" && s.Call.Principal != r.Principal || max(s.Settings.ExpiresAt, s.Call.End(r.Longest)) <= t.env.Now().Unix():
 		return f, ErrUnknown
 	case s.Call.WebRTC != r.WebRTC:
 		return f, ErrTransport
