@@ -3,6 +3,11 @@ package e2e
 // A server that is killed or stopped during a call and started again with the same data: the call goes on.
 
 import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +17,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 	"github.com/antiphon-rt/antiphon/sdk"
+	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // lasting is a server with data in a folder. The next server with the same data gets its calls.
@@ -155,5 +161,53 @@ func TestACallOutlivesItsSession(t *testing.T) {
 			c.Expect(c.count("session.created")).To(gomega.Equal(1))
 			c.Expect(c.count("error")).To(gomega.BeZero())
 		})
+	}
+}
+
+// TestTheServerIsKilledWhileARunWaits: a run of the call waits for an approval when the server is killed. The call hears of it again by itself, each message once.
+func TestTheServerIsKilledWhileARunWaits(t *testing.T) {
+	t.Parallel()
+	books := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "Seat 7 is yours") }))
+	t.Cleanup(books.Close)
+	config := filepath.Join(t.TempDir(), "antiphon.yaml")
+	gomega.NewWithT(t).Expect(os.WriteFile(config, []byte(`
+session: {output_modalities: [text]}
+tools:
+  functions:
+    - {name: book_trip, url: "`+books.URL+`", background: true, approval: required}
+`), 0o600)).To(gomega.Succeed())
+	server := startLasting(t, "--config", config)
+	c := call(t, callOptions{url: server.URL})
+	c.Expect(c.SendText("please book trip")).To(gomega.Succeed())
+	status := func() string {
+		if r := c.Snapshot().Runs; len(r) == 1 {
+			return r[0].Status
+		}
+		return ""
+	}
+	c.Eventually(status, patience).Should(gomega.Equal("waiting_user"))
+	c.Eventually(func() string { return lastOf(c.Snapshot()) }, patience).Should(gomega.ContainSubstring("needs the user"))
+	c.Eventually(func() sdk.State { return c.Snapshot().State }, patience).Should(gomega.Equal(sdk.Listening))
+	server.journalled()
+	server.Kill()
+	server.again()
+	run := c.Snapshot().Runs[0]
+	answer, err := http.Post(server.URL+"/v1/runs/"+run.ID+"/reply", "application/json", strings.NewReader(`{"interaction_id":"`+run.Question.ID+`","approve":true}`)) //nolint:noctx // the test waits
+	c.Expect(err).NotTo(gomega.HaveOccurred())
+	c.Expect(answer.Body.Close()).To(gomega.Succeed())
+	c.Expect(answer.StatusCode).To(gomega.Equal(http.StatusOK))
+	c.comesBack()
+	c.Eventually(status, patience).Should(gomega.Equal("succeeded"))
+	c.Eventually(func() string { return lastOf(c.Snapshot()) }, patience).Should(gomega.ContainSubstring("Seat 7 is yours"))
+	heard := map[uint64]int{}
+	for _, e := range c.line.since(0) {
+		if told, is := e.ServerEvent.(*wire.AntiphonRunMessage); is {
+			var m struct{ Seq uint64 }
+			c.Expect(json.Unmarshal(told.Message, &m)).To(gomega.Succeed())
+			heard[m.Seq]++
+		}
+	}
+	for seq := range uint64(len(heard)) {
+		c.Expect(heard).To(gomega.HaveKeyWithValue(seq+1, 1), "each message comes once, without a gap")
 	}
 }

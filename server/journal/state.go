@@ -78,10 +78,17 @@ type State struct {
 	Last     uint64 // the number of the newest item, also of one that is deleted
 	Summary  string
 	Open     Open
+	Runs     []Run // the runs that the session follows
 	// Events are the newest events, the oldest first. All events after the number Base are there.
 	Events []Event
 	Base   uint64
 	Ended  bool // the call has ended in order: nobody can go on with it
+}
+
+// Run is a run that the session follows, and how far: the numbers of the newest message that the client was told, and of the newest that the model knows.
+type Run struct {
+	ID         string
+	Told, Read uint64
 }
 
 // Open is what has begun for the client and has not ended.
@@ -127,13 +134,14 @@ type Record struct {
 	Last     uint64
 	Summary  *string
 	Open     *Open
+	Runs     *[]Run
 	Events   []Event
 }
 
 // changesNothing reports whether a record says at most that the call has ended.
 func (r *Record) changesNothing() bool {
 	return r.State == nil && r.Claimed == 0 && r.Settings == nil && r.Client == nil && r.Taken == "" && len(r.Items) == 0 && len(r.Removed) == 0 &&
-		r.Last == 0 && r.Summary == nil && r.Open == nil && len(r.Events) == 0
+		r.Last == 0 && r.Summary == nil && r.Open == nil && r.Runs == nil && len(r.Events) == 0
 }
 
 // Apply changes the state by a record. The state shares the record's slices and texts.
@@ -162,6 +170,9 @@ func (s *State) Apply(r Record) {
 	}
 	if r.Open != nil {
 		s.Open = *r.Open
+	}
+	if r.Runs != nil {
+		s.Runs = *r.Runs
 	}
 	s.Events = append(s.Events, r.Events...)
 	s.forgetEvents()

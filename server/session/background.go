@@ -4,6 +4,7 @@ package session
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
@@ -22,11 +23,24 @@ type background struct {
 	approvals approval.Approvals
 	question  question     // of the approvals, that was asked last
 	caller    *tool.Caller // the session, for the runs that it begins or follows
+	followed  followed
+	held      []heldNews // news that came while the model wrote a response, at most maxHeldNews
+}
+
+// maxHeldNews is how many news wait for the end of a response. More go into the conversation at once.
+const maxHeldNews = 32
+
+// heldNews is what the model is to read of a run.
+type heldNews struct {
+	run, text string
+	seq       uint64
+	answers   bool // the agent answers it
 }
 
 // news takes news of background work.
 func (s *Session) news(n tool.News) (out action.List) {
-	if s.client.Extended() {
+	s.recorder.touch()
+	if s.client.Extended() && n.Message != nil {
 		out.Send(&wire.AntiphonRunMessage{RunID: n.Run, Tool: n.Tool, Message: wire.Raw(n.Message)})
 	}
 	if n.Settled {
@@ -43,12 +57,38 @@ func (s *Session) news(n tool.News) (out action.List) {
 			s.runs.approvals.GiveUp()
 		}
 	}
-	if n.Text == "" {
+	held := heldNews{n.Run, n.Text, n.Seq, answers}
+	waits := slices.ContainsFunc(s.runs.held, func(h heldNews) bool { return h.run == n.Run })
+	s.runs.followed.told(n.Run, n.Seq, (n.Text == "" || n.Read) && !waits)
+	if n.Text == "" || n.Read {
 		return out
 	}
-	added, told := s.inform(n.Run, n.Text)
-	s.runs.informed = s.runs.informed || told && answers
-	return append(out, added...)
+	if _, free := s.machines.state.Response.(response.Idle); !free && len(s.runs.held) < maxHeldNews {
+		s.runs.held = append(s.runs.held, held)
+		return out
+	}
+	return append(out, s.addNews(held)...)
+}
+
+// addNews adds news to the end of the conversation. While the model writes a response they wait: it has not read them, and its words would come after them, as if
+// it had.
+func (s *Session) addNews(n heldNews) action.List {
+	s.runs.followed.told(n.run, n.seq, true)
+	out, told := s.inform(n.run, n.text)
+	s.runs.informed = s.runs.informed || told && n.answers
+	return out
+}
+
+// addHeldNews adds the news that have waited for the end of a response.
+func (s *Session) addHeldNews() (out action.List) {
+	if _, free := s.machines.state.Response.(response.Idle); !free {
+		return nil
+	}
+	for _, n := range s.runs.held {
+		out = append(out, s.addNews(n)...)
+	}
+	s.runs.held = nil
+	return out
 }
 
 // inform adds a system message about a run to the conversation. told is false if there is no room.
@@ -77,6 +117,9 @@ func (s *Session) mayAnswer() (now, later bool) {
 // speakOfRuns begins a response to news of background work, or one that asks for an approval, once nobody speaks. A turn of the user is answered with the news
 // in the conversation.
 func (s *Session) speakOfRuns() action.List {
+	if added := s.addHeldNews(); len(added) > 0 {
+		return added // it is called again
+	}
 	if !s.runs.informed {
 		return s.askApproval()
 	}

@@ -70,6 +70,29 @@ func TestNewsOfBackgroundWork(t *testing.T) {
 		c.g.Expect(m.calls()).To(gomega.Equal(4), "one answer to both")
 		c.g.Expect(c.count("error")).To(gomega.BeZero())
 	})
+	story(t, "news that come while the model writes are after its words", func(t *testing.T) {
+		callers, writes, told := make(chan *tool.Caller, 1), make(chan struct{}), make(chan struct{})
+		c, m := callWithTools(t, false, beginsWork(callers), func(n int) []pipeline.ModelEvent {
+			switch n {
+			case 1:
+				return []pipeline.ModelEvent{callsTool(0, "book")}
+			case 2:
+				close(writes)
+				<-told
+				return []pipeline.ModelEvent{say("I am on it.")}
+			}
+			return []pipeline.ModelEvent{say("It is booked.")}
+		})
+		c.send(`{"type":"antiphon.hello"}`)
+		c.ask("book it")
+		<-writes
+		(<-callers).Tell(ended)
+		next[*wire.AntiphonRunMessage](c, "antiphon.run.message")
+		close(told)
+		next[*wire.ResponseDone](c, "response.done")
+		c.g.Expect(outline(next[*wire.ResponseDone](c, "response.done").Response)).To(gomega.Equal("completed: It is booked."))
+		c.g.Expect(m.read(3)).To(gomega.HaveSuffix("assistant: I am on it. | system: Run run_1 has ended: booked."))
+	})
 	story(t, "the answer to a turn of the user has the news", func(t *testing.T) {
 		c, m, to := begunWork(t)
 		c.speak(scripted.Tones("hello"))

@@ -41,6 +41,18 @@ type (
 	summaryWritten struct{ summary.Written }
 	// backgroundNews is what work says that a tool call of this session has begun.
 	backgroundNews struct{ tool.News }
+	// runFollowed: the session follows a run from now on, or there are no more news of it.
+	runFollowed struct {
+		run     string
+		follows bool
+	}
+	// followedAgain: the session of before has followed a run, and this one does so now; refused says why not.
+	followedAgain struct {
+		run     string
+		refused *wire.Error
+	}
+	// followAgainDue: it is time to try again to follow a run.
+	followAgainDue struct{ run string }
 	// runActed: the client's request for a run has ended. refused says why it was refused; nil if it was carried out.
 	runActed struct{ refused *wire.Error }
 	// spokenActed: the user's spoken answer to a run was taken, or refused.
@@ -68,6 +80,9 @@ func (bodyEvent) event()      {}
 func (lifetimeEvent) event()  {}
 func (summaryWritten) event() {}
 func (backgroundNews) event() {}
+func (runFollowed) event()    {}
+func (followedAgain) event()  {}
+func (followAgainDue) event() {}
 func (runActed) event()       {}
 func (spokenActed) event()    {}
 func (leaving) event()        {}
@@ -109,6 +124,13 @@ func (s *Session) handle(e event) {
 		s.do(s.summariser.Handle(e.Written))
 	case backgroundNews:
 		s.do(s.news(e.News))
+	case runFollowed:
+		s.recorder.touch()
+		s.runs.followed.set(e.run, e.follows)
+	case followedAgain:
+		s.followedAgain(e)
+	case followAgainDue:
+		s.followAgain(e.run)
 	case runActed:
 		s.doFor(s.client.RunActed(e.refused))
 	case spokenActed:

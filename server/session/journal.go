@@ -180,7 +180,8 @@ func (s *Session) journalChanges() {
 	if open := s.openNow(at); heard || !sameOpen(&r.known.open, &open) {
 		r.known.open, change.Open = open, &open
 	}
-	if len(change.Events)+len(change.Items)+len(change.Removed) == 0 && change.Client == nil && change.Summary == nil && change.Settings == nil && change.Open == nil {
+	change.Runs = s.runs.followed.changed()
+	if len(change.Events)+len(change.Items)+len(change.Removed) == 0 && change.Client == nil && change.Summary == nil && change.Settings == nil && change.Open == nil && change.Runs == nil {
 		return // what the client has said since changes nothing: it says it again
 	}
 	if heard {
@@ -206,7 +207,7 @@ func (s *Session) openNow(at playout.Position) journal.Open {
 	open := s.recorder.open
 	m := &s.machines.state
 	_, idle := m.Response.(response.Idle)
-	open.Answering = !idle || m.Waiting != 0 || m.Queued != coord.Queue{}
+	open.Answering = !idle || m.Waiting != 0 || m.Queued != coord.Queue{} || s.runs.informed
 	open.Heard = journal.Heard{Item: uint64(at.Item), MS: at.MS}
 	return open
 }
@@ -230,7 +231,9 @@ func (s *Session) wholeState() *journal.State {
 	state := &journal.State{
 		Epoch: r.to.Epoch(), Call: of, Settings: s.settings.Current(), Client: s.client.Kept(), Taken: s.client.Taken(), Items: items,
 		Last: s.conversation.Newest(), Summary: s.conversation.Summary(), Open: s.openNow(at), Events: r.events, Base: r.newest - uint64(len(r.events)),
+		Runs: slices.Clone(s.runs.followed.runs),
 	}
+	s.runs.followed.news = false
 	r.events, r.settings = nil, false
 	r.known.client, r.known.summary, r.known.open = state.Client, state.Summary, state.Open
 	return state

@@ -56,6 +56,7 @@ func (s *Session) restore(of *journal.State) {
 	r.begun, r.newest, r.open = true, of.Newest(), of.Open
 	r.known.client, r.known.summary, r.known.open = of.Client, of.Summary, of.Open
 	s.conversation.Changes() // the journal has them
+	s.runs.caller.Knew = s.runs.followed.restore(of.Runs)
 }
 
 // goOn ends what the process before has begun and cannot end.
@@ -75,6 +76,9 @@ func (s *Session) goOn() {
 		s.send(&wire.OutputAudioBufferCleared{ResponseID: playing})
 	}
 	s.continuation = continuation{due: open.Answering && !lost || heard, heard: heard}
+	for _, r := range s.runs.followed.runs {
+		s.followAgain(r.ID)
+	}
 }
 
 // endTurn ends the user's turn that was not committed: its audio is lost.

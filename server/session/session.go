@@ -170,7 +170,7 @@ func (s *Session) attach(link call.Link) {
 	if !s.player.ServerPaced() {
 		s.conversation.KeepAudio()
 	}
-	s.runs.caller = &tool.Caller{Principal: s.cfg.Options.Principal, Tell: func(n tool.News) bool { return s.post(backgroundNews{n}) }, Ended: s.shared.ctx.Done()}
+	s.runs.caller = &tool.Caller{Principal: s.cfg.Options.Principal, Tell: func(n tool.News) bool { return s.post(backgroundNews{n}) }, Ended: s.shared.ctx.Done(), Following: s.following}
 	parts := generation.Parts{
 		Env: s.cfg.Env, Log: s.log, Pipeline: s.cfg.Pipeline, Guard: s.cfg.Guard, Limits: s.cfg.Limits, Settings: s.settings,
 		Conversation: s.conversation, Player: s.player, Context: s.shared.ctx, Workers: s.shared.workers, AnswerAhead: s.cfg.AnswerAhead, Tools: s.cfg.Options.Tools,

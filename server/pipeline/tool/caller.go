@@ -11,8 +11,10 @@ import (
 // News is what background work tells the session in which it was begun.
 type News struct {
 	Run, Tool string
-	Message   json.RawMessage // the message as the client gets it: a JSON object
+	Seq       uint64          // the number of the message in the run
+	Message   json.RawMessage // the message as the client gets it: a JSON object; nil for one that the client has
 	Text      string          // what the model reads, and answers if nobody speaks; "" for nothing
+	Read      bool            // the model has read the text already
 	Asks      *Question       // the run waits for the user from now on; nil for all other news
 	Settled   bool            // the run waits for the user no more
 }
@@ -33,18 +35,33 @@ type Caller struct {
 	Tell func(News) bool
 	// Ended is closed when the session ends.
 	Ended <-chan struct{}
+	// Following is told of a run of which the session gets news from now on, and of one of which there are no more news. It does not wait. nil: nobody is told.
+	Following func(run string, follows bool)
+	// Knew says how far the call knew its runs before this session went on with it.
+	Knew map[string]Progress
 
 	follows sync.Map // the runs of which it gets news
 }
 
+// Progress is how far a call knows a run: the numbers of the newest message that the client has, and of the newest that the model knows.
+type Progress struct{ Told, Read uint64 }
+
 // Follow notes that the session gets news of a run from now on. It reports false if it does so already.
 func (c *Caller) Follow(run string) bool {
 	_, follows := c.follows.LoadOrStore(run, true)
+	if !follows && c.Following != nil {
+		c.Following(run, true)
+	}
 	return !follows
 }
 
-// Unfollow notes that the session gets no more news of a run.
-func (c *Caller) Unfollow(run string) { c.follows.Delete(run) }
+// Unfollow notes that the session gets no more news of a run. over: there are none any more.
+func (c *Caller) Unfollow(run string, over bool) {
+	c.follows.Delete(run)
+	if over && c.Following != nil {
+		c.Following(run, false)
+	}
+}
 
 // callerKey is the key of the Caller in a call's context.
 type callerKey struct{}

@@ -121,14 +121,16 @@ func Offer(r *runs.Runner, t pipeline.Tool, logger *slog.Logger) tool.Tool {
 }
 
 // Follow tells a session all messages of a run of its principal: those that are there, and then each new one. The model gets no old news: of the old messages it reads only the
-// question for which the run waits. Follow does not wait. It ends with the session or the run, and does nothing if the session follows the run already.
+// question for which the run waits. A session that goes on with a call gets what the call does not know yet (caller.Knew). Follow does not wait. It ends with the session or the run, and
+// does nothing if the session follows the run already.
 func Follow(ctx context.Context, r *runs.Runner, caller *tool.Caller, of *runs.Run, logger *slog.Logger) {
 	if !caller.Follow(of.ID) {
 		return
 	}
 	go func() {
-		defer caller.Unfollow(of.ID)
-		if err := report(context.WithoutCancel(ctx), r, caller, of, logger); err != nil {
+		over, err := report(context.WithoutCancel(ctx), r, caller, of, logger)
+		caller.Unfollow(of.ID, over)
+		if err != nil {
 			logger.Warn("a session is not told any more of a run", "run", of.ID, "err", err)
 		}
 	}()
@@ -142,8 +144,9 @@ type follower interface {
 // errEnded: the session has ended.
 var errEnded = errors.New("the session has ended")
 
-// report tells a session the messages of a run, until the run or the session has ended. While the store is away, or too many follow runs, it tries again and again.
-func report(ctx context.Context, r follower, to *tool.Caller, of *runs.Run, logger *slog.Logger) error {
+// report tells a session the messages of a run, until the run or the session has ended. While the store is away, or too many follow runs, it tries again and again. over: there are
+// no more messages for the session.
+func report(ctx context.Context, r follower, to *tool.Caller, of *runs.Run, logger *slog.Logger) (over bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -153,6 +156,10 @@ func report(ctx context.Context, r follower, to *tool.Caller, of *runs.Run, logg
 		case <-ctx.Done():
 		}
 	}()
+	known, goesOn := to.Knew[of.ID]
+	if !goesOn {
+		known.Read = of.Seq
+	}
 	told, wait := uint64(0), retryFirst
 	for {
 		err := r.Follow(ctx, to.Principal, of.ID, told, func(m runs.Message) error {
@@ -160,7 +167,9 @@ func report(ctx context.Context, r follower, to *tool.Caller, of *runs.Run, logg
 			if err != nil {
 				return err
 			}
-			if !to.Tell(news(of, m, text)) {
+			n := news(of, known, m, text)
+			n.Read = goesOn && m.Seq <= known.Read
+			if (n.Message != nil || n.Text != "") && !to.Tell(n) {
 				return errEnded
 			}
 			told, wait = m.Seq, retryFirst
@@ -168,16 +177,16 @@ func report(ctx context.Context, r follower, to *tool.Caller, of *runs.Run, logg
 		}, nil)
 		switch {
 		case errors.Is(err, errEnded), errors.Is(err, runs.ErrClosing), ctx.Err() != nil:
-			return nil
+			return false, nil
 		case !errors.Is(err, store.ErrUnavailable) && !errors.Is(err, runs.ErrTooMany):
-			return err
+			return true, err
 		case wait == retryFirst:
 			logger.Warn("a session waits for news of a run", "run", of.ID, "err", err)
 		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return nil
+			return false, nil
 		}
 		wait = min(2*wait, retryLast)
 	}
@@ -189,10 +198,14 @@ const (
 	retryLast  = 30 * time.Second
 )
 
-// news returns what a session is told of a message of a run. text is the message as JSON.
-func news(of *runs.Run, m runs.Message, text json.RawMessage) tool.News {
-	n := tool.News{Run: of.ID, Tool: of.Tool, Message: text}
-	if m.Seq <= of.Seq && !asksStill(of, m) {
+// news returns what a session is told of a message of a run. known is what it knows of the run, and text is the message as JSON.
+func news(of *runs.Run, known tool.Progress, m runs.Message, text json.RawMessage) tool.News {
+	n := tool.News{Run: of.ID, Tool: of.Tool, Seq: m.Seq}
+	if m.Seq > known.Told {
+		n.Message = text
+	}
+	old := m.Seq <= known.Read || m.Seq <= of.Seq && m.Type == runs.TypeRequested // nobody asks an old question again
+	if old && !asksStill(of, m) {
 		return n
 	}
 	n.Text = forModel(of, m)

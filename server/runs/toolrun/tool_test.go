@@ -176,17 +176,18 @@ func TestTheStoreIsAwayForAWhile(t *testing.T) {
 		f := &failing{errs: []error{away, runs.ErrTooMany, away, away, nil}}
 		told := 0
 		caller := &tool.Caller{Tell: func(tool.News) bool { told++; return true }}
-		g.Expect(report(t.Context(), f, caller, &runs.Run{ID: "run_1"}, logger)).To(gomega.Succeed())
+		g.Expect(report(t.Context(), f, caller, &runs.Run{ID: "run_1"}, logger)).To(gomega.BeTrue())
 		g.Expect(f.after).To(gomega.Equal([]uint64{0, 1, 1, 2, 2}))
 		g.Expect(told).To(gomega.Equal(2))
 
-		g.Expect(report(t.Context(), &failing{errs: []error{runs.ErrNotFound}}, caller, &runs.Run{}, logger)).To(gomega.MatchError(runs.ErrNotFound))
+		_, err := report(t.Context(), &failing{errs: []error{runs.ErrNotFound}}, caller, &runs.Run{}, logger)
+		g.Expect(err).To(gomega.MatchError(runs.ErrNotFound))
 
 		// The end of the session ends the wait.
 		ended := make(chan struct{})
 		time.AfterFunc(time.Hour, func() { close(ended) })
 		caller = &tool.Caller{Ended: ended, Tell: func(tool.News) bool { return true }}
-		g.Expect(report(t.Context(), &failing{errs: slices.Repeat([]error{away}, 1000)}, caller, &runs.Run{}, logger)).To(gomega.Succeed())
+		g.Expect(report(t.Context(), &failing{errs: slices.Repeat([]error{away}, 1000)}, caller, &runs.Run{}, logger)).To(gomega.BeFalse())
 	})
 }
 
@@ -198,4 +199,53 @@ func TestALongOutput(t *testing.T) {
 		g.Expect(len(out)).To(gomega.BeNumerically("<=", runs.MaxOutput))
 		g.Expect(json.Valid(out)).To(gomega.BeTrue())
 	}
+}
+
+// A session that goes on with a call gets the messages that the call does not know, once, and the model reads what came in between. A question that it
+// knows and that waits is known to the session again.
+func TestASessionGoesOnWithARun(t *testing.T) {
+	g, end := gomega.NewWithT(t), make(chan struct{})
+	r := withTool(t, booking(), Background{Approval: true})
+	begun, err := r.Start(t.Context(), runs.Request{Principal: "ann", Tool: "book", Input: json.RawMessage(`{"to":"Oslo"}`)})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	read := func() *runs.Run {
+		one, err := r.Get(t.Context(), "ann", begun.ID)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		return one
+	}
+	g.Eventually(func() string { return read().Status }, time.Minute, time.Millisecond).Should(gomega.Equal("waiting_user"))
+	waits := read()
+	goesOn := func(of *runs.Run) (<-chan tool.News, <-chan bool) {
+		news, follows := make(chan tool.News, 99), make(chan bool, 9)
+		caller := &tool.Caller{
+			Principal: "ann", Tell: func(n tool.News) bool { news <- n; return true }, Ended: end, Following: func(_ string, on bool) { follows <- on },
+			Knew: map[string]tool.Progress{begun.ID: {Told: waits.Seq, Read: waits.Seq}},
+		}
+		Follow(t.Context(), r, caller, of, slog.New(slog.DiscardHandler))
+		return news, follows
+	}
+	first, _ := goesOn(waits)
+	again := <-first
+	g.Expect([]any{again.Read, again.Message == nil, again.Asks.Interaction}).To(gomega.Equal([]any{true, true, "ia_1"}))
+	close(end)
+
+	_, err = r.Reply(t.Context(), "ann", begun.ID, "ia_1", runs.Answer{Approved: true})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Eventually(func() string { return read().Status }, time.Minute, time.Millisecond).Should(gomega.Equal("succeeded"))
+	end = make(chan struct{})
+	defer func() { close(end) }()
+	over := read()
+	news, follows := goesOn(over)
+	g.Expect(<-follows).To(gomega.BeTrue())
+	g.Expect(<-follows).To(gomega.BeFalse(), "there are no more news")
+	var texts []string
+	for seq := waits.Seq + 1; seq <= over.Seq; seq++ {
+		n := <-news
+		g.Expect([]any{n.Seq, n.Message == nil, n.Read}).To(gomega.Equal([]any{seq, false, false}))
+		if n.Text != "" {
+			texts = append(texts, n.Text)
+		}
+	}
+	g.Expect(news).To(gomega.BeEmpty())
+	g.Expect(texts).To(gomega.HaveExactElements(gomega.ContainSubstring("has ended")))
 }
