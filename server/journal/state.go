@@ -48,6 +48,7 @@ type Item struct {
 	Length     int64    // how much audio it has, in samples at 24 kHz
 	Cut        bool
 	Pending    bool // its transcript is awaited
+	Running    bool // the tool of the server that it calls runs
 	Summarised bool
 	Left       bool // it is left out of what the model reads
 }

@@ -68,6 +68,7 @@ func (s *Session) goOn() {
 	open := s.recorder.open
 	s.endTurn(open.Speech)
 	lost := s.loseTranscripts()
+	s.endCalls(&open)
 	for _, r := range open.Responses {
 		s.endResponse(r)
 	}
@@ -99,6 +100,29 @@ func (s *Session) loseTranscripts() (lost bool) {
 	return lost
 }
 
+// endCalls calls the tools of the server again that were running, where that may be done. The outcome of the other calls is unknown.
+func (s *Session) endCalls(open *journal.Open) {
+	inside := map[string]bool{} // items of a response that is still to be ended
+	for _, r := range open.Responses {
+		for _, o := range r.Items {
+			inside[o.Item] = true
+		}
+	}
+	for _, it := range s.conversation.Running() {
+		if out, again := s.generator.CallAgain(it); again {
+			s.log.Info("a tool of the server is called again", "tool", it.Name, "item", it.ID)
+			s.do(out)
+			continue
+		}
+		s.conversation.LoseOutcome(it)
+		if !inside[it.ID] {
+			for _, e := range s.conversation.Done(it) {
+				s.send(e)
+			}
+		}
+	}
+}
+
 // endResponse ends a response that the process before has not ended.
 func (s *Session) endResponse(r journal.Response) {
 	done := r.Response
@@ -122,6 +146,10 @@ func (s *Session) endResponse(r journal.Response) {
 func (s *Session) endItem(of string, o journal.OpenItem, it *conversation.Item) {
 	switch it.Type {
 	case wire.ItemMCPCall:
+		if it.Running() { // it is called again, and done when the tool has ended
+			s.send(&wire.ResponseOutputItemDone{ResponseID: of, OutputIndex: o.Index, Item: it.Item})
+			return
+		}
 		s.conversation.LoseOutcome(it)
 		s.send(&wire.ResponseMCPCallFailed{ItemID: it.ID, OutputIndex: o.Index})
 	case wire.ItemFunctionCall:
@@ -199,7 +227,7 @@ const goOnNote = "\n\nA technical fault has cut off your last answer; the user h
 
 // continueAnswer begins the response that goes on with an interrupted answer, once nobody speaks. A turn of the user that is open takes its place.
 func (s *Session) continueAnswer() action.List {
-	if !s.continuation.due || !s.continuation.ready {
+	if !s.continuation.due || !s.continuation.ready || s.generator.CallsAgain() {
 		return nil
 	}
 	state := &s.machines.state

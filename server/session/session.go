@@ -201,7 +201,7 @@ func (s *Session) attach(link call.Link) {
 	}
 	s.lifetime = lifetime.New(lifetime.Parts{
 		Env: s.cfg.Env, Log: s.log, Limits: limits,
-		Client: s.client, Reconnects: &s.shared.reconnects, Survives: s.recorder.survives, ServerPaced: s.player.ServerPaced(), Link: s.can.Reconnectable,
+		Client: s.client, Reconnects: &s.shared.reconnects, Survives: s.recorder.survives, Works: s.generator.ToolsRun, ServerPaced: s.player.ServerPaced(), Link: s.can.Reconnectable,
 		Post: func(e lifetime.Event) bool { return s.post(lifetimeEvent{e}) },
 	})
 	if s.cfg.Kept.Restore != nil {

@@ -30,7 +30,7 @@ type Function struct {
 	Timeout     time.Duration     `yaml:"timeout" min:"100ms" max:"10m" doc:"How long a call may take; 30s where it is left out."`
 	Background  bool              `yaml:"background" doc:"A call of the tool begins a run, which works in the background and outlives the call. Runs can also be begun over /v1/runs."`
 	Approval    string            `yaml:"approval" enum:"required" doc:"With background: the user approves each run before the tool gets its call."`
-	Repeatable  bool              `yaml:"repeatable" doc:"With background: the tool may get a call again, with the same Idempotency-Key, if the server has stopped before the answer. Otherwise such a run fails."`
+	Repeatable  bool              `yaml:"repeatable" doc:"The tool may get a call again, with the same Idempotency-Key, if the server has stopped before the answer. Otherwise the outcome of such a call is unknown, and its run fails."`
 }
 
 // BackgroundTool is a tool whose calls are runs.
@@ -61,13 +61,14 @@ func (f *File) ServerTools(e Env) (tool.Set, error) {
 		if function.Background {
 			continue
 		}
-		if function.Approval != "" || function.Repeatable {
-			return tool.Set{}, fmt.Errorf("%s: tools: %s: approval and repeatable are for tools with background: true", f.Path, function.Name)
+		if function.Approval != "" {
+			return tool.Set{}, fmt.Errorf("%s: tools: %s: approval is for tools with background: true", f.Path, function.Name)
 		}
 		t, err := function.open(e)
 		if err != nil {
 			return tool.Set{}, fmt.Errorf("%s: tools: %s: %w", f.Path, function.Name, err)
 		}
+		t.Repeatable = function.Repeatable
 		set.Tools = append(set.Tools, t)
 	}
 	if err := set.Check(); err != nil {

@@ -53,7 +53,6 @@ func TestServerToolMistakes(t *testing.T) {
 		"{name: a, url: http://x, key_env: NONE}":                      "NONE",
 		"{name: a, url: http://x}, {name: a, url: http://x}":           "two tools of this name",
 		"{name: a, url: http://x, approval: required}":                 "for tools with background: true",
-		"{name: a, url: http://x, repeatable: true}":                   "for tools with background: true",
 		"{name: a, url: http://x, headers: {'a b': c}}":                "no valid header field",
 		"{name: a, url: http://x, key_env: A, key_file: antiphon.yml}": "both set",
 	} {
@@ -68,11 +67,11 @@ func TestServerToolMistakes(t *testing.T) {
 // A tool that works in the background is none of a response.
 func TestBackgroundTools(t *testing.T) {
 	g := gomega.NewWithT(t)
-	f, err := Parse("antiphon.yaml", []byte("tools: {functions: [{name: a, url: http://x}, {name: b, url: http://x, background: true, approval: required}, {name: c, url: http://x, background: true, repeatable: true}]}"), nil)
+	f, err := Parse("antiphon.yaml", []byte("tools: {functions: [{name: a, url: http://x, repeatable: true}, {name: b, url: http://x, background: true, approval: required}, {name: c, url: http://x, background: true, repeatable: true}]}"), nil)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	set, err := f.ServerTools(Env{})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(set.Tools).To(gomega.HaveLen(1))
+	g.Expect(set.Tools).To(gomega.HaveExactElements(gomega.HaveField("Repeatable", true)))
 	background, err := f.BackgroundTools(Env{})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	var got []any

@@ -30,6 +30,12 @@ func WithKey(ctx context.Context, key string) context.Context {
 	return context.WithValue(ctx, keyOfCall{}, key)
 }
 
+// KeyOf returns the key of WithKey; "" for none.
+func KeyOf(ctx context.Context) string {
+	key, _ := ctx.Value(keyOfCall{}).(string)
+	return key
+}
+
 // HTTP returns a Tool.Run that sends the arguments to e by POST, as JSON, and returns the body of the answer. A status other than 2xx is an error. It
 // sends each call once: the tool may have an effect. The error says what is wrong in e.
 func HTTP(e Endpoint) (func(ctx context.Context, arguments string) (string, error), error) {
@@ -51,7 +57,7 @@ func HTTP(e Endpoint) (func(ctx context.Context, arguments string) (string, erro
 			return "", err
 		}
 		request.Header.Set("Content-Type", "application/json")
-		if key, has := ctx.Value(keyOfCall{}).(string); has {
+		if key := KeyOf(ctx); key != "" {
 			request.Header.Set("Idempotency-Key", key)
 		}
 		answer, err := client.Do(request)

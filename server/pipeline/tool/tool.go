@@ -38,6 +38,9 @@ type Tool struct {
 	Run func(ctx context.Context, arguments string) (output string, err error)
 	// Timeout is how long Run may take; 0 takes DefaultTimeout. A Run that does not return at its end is abandoned.
 	Timeout time.Duration
+	// Repeatable: if the process has ended before Run has returned, the session calls Run again where it goes on. Each call then has the same Idempotency-Key (WithKey), which no other
+	// call has. Otherwise the outcome of such a call is unknown.
+	Repeatable bool
 }
 
 // Limit returns how long the tool may run.

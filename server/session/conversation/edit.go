@@ -111,10 +111,13 @@ func (c *Conversation) Done(it *Item) []wire.ServerEvent {
 	return []wire.ServerEvent{&wire.ConversationItemDone{PreviousItemID: c.Previous(it), Item: it.Item}}
 }
 
+// BeginCall notes that the tool of the server runs which an item calls.
+func (c *Conversation) BeginCall(it *Item) { it.running = true }
+
 // EndCall writes the outcome of a tool of the server into the item of its call. failure is the error of the tool, nil for none. Where the server
 // has no memory for the output, the outcome says so.
 func (c *Conversation) EndCall(it *Item, output string, failure wire.Raw) {
-	it.Output, it.Error, it.Status = output, failure, statusCompleted
+	it.Output, it.Error, it.Status, it.running = output, failure, statusCompleted, false
 	if !c.charge(c.size()) {
 		it.Output, it.Error = "", wire.Raw(`{"type":"memory_full","message":"the server has no memory for the output"}`)
 	}

@@ -25,6 +25,7 @@ type Item struct {
 	length  voice.Samples // how much audio it has, recorded or generated, without audio that was cut off
 	cut     bool          // it was truncated; audio that its response still makes is not counted
 	pending bool          // the transcript of its audio is awaited
+	running bool          // the tool of the server that it calls runs
 	weight  weight
 	// summarised: the model reads the summary in place of the item.
 	summarised bool
@@ -54,6 +55,9 @@ func (it *Item) HeardText() string { return it.clauses.heardText(it.length) }
 
 // AwaitTranscript marks the item as one whose transcript is awaited. Responses wait for it.
 func (it *Item) AwaitTranscript() { it.pending = true }
+
+// Running reports whether the tool of the server runs that the item calls.
+func (it *Item) Running() bool { return it.running }
 
 // SetTranscript sets the transcript of the content part with that index and ends the wait for it.
 func (it *Item) SetTranscript(part int, text string) {

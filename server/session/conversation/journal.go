@@ -16,11 +16,12 @@ import (
 
 // shown is an item as the journal knows it. It shares the item's texts.
 type shown struct {
-	item                           wire.Item
-	spoken                         int // clauses whose audio is made
-	length                         voice.Samples
-	cut, pending, summarised, left bool
-	round                          uint64 // the call of Changes that has seen the item last
+	item                  wire.Item
+	spoken                int // clauses whose audio is made
+	length                voice.Samples
+	cut, pending, running bool
+	summarised, left      bool
+	round                 uint64 // the call of Changes that has seen the item last
 }
 
 // Changes returns the items that were added or have changed since the last call, in the order of the conversation, and the numbers of those that were removed. The
@@ -59,7 +60,7 @@ func (c *Conversation) ForgetChanges() { c.journal.shown = nil }
 
 // show returns the item as it is now.
 func (it *Item) show(round uint64) shown {
-	s := shown{item: it.Item, cut: it.cut, pending: it.pending, summarised: it.summarised, left: it.left, round: round}
+	s := shown{item: it.Item, cut: it.cut, pending: it.pending, running: it.running, summarised: it.summarised, left: it.left, round: round}
 	for _, c := range it.clauses {
 		if c.done {
 			s.spoken++
@@ -74,7 +75,7 @@ func (it *Item) show(round uint64) shown {
 // same reports whether two states of an item are equal.
 func (s *shown) same(o *shown) bool {
 	a, b := &s.item, &o.item
-	return s.spoken == o.spoken && s.length == o.length && s.cut == o.cut && s.pending == o.pending && s.summarised == o.summarised && s.left == o.left &&
+	return s.spoken == o.spoken && s.length == o.length && s.cut == o.cut && s.pending == o.pending && s.running == o.running && s.summarised == o.summarised && s.left == o.left &&
 		a.ID == b.ID && a.Status == b.Status && a.CallID == b.CallID && a.Name == b.Name && a.Arguments == b.Arguments && a.Output == b.Output &&
 		bytes.Equal(a.Tools, b.Tools) && bytes.Equal(a.Error, b.Error) && slices.EqualFunc(a.Content, b.Content, sameContent)
 }
@@ -88,7 +89,7 @@ func sameContent(a, b wire.Content) bool {
 func (it *Item) kept(after id.Item) journal.Item {
 	k := journal.Item{
 		Num: uint64(it.num), After: uint64(after), Item: it.Item, Spoken: it.clauses != nil, Length: int64(it.length),
-		Cut: it.cut, Pending: it.pending, Summarised: it.summarised, Left: it.left,
+		Cut: it.cut, Pending: it.pending, Running: it.running, Summarised: it.summarised, Left: it.left,
 	}
 	if slices.ContainsFunc(it.Content, func(p wire.Content) bool { return p.Audio != nil }) {
 		k.Item.Content = slices.Clone(it.Content)
@@ -107,7 +108,7 @@ func (c *Conversation) Restore(name string, items []journal.Item, last uint64, s
 	c.id, c.last, c.summary = name, id.Item(last), summary
 	for _, k := range items {
 		it := &Item{
-			Item: k.Item, num: id.Item(k.Num), length: voice.Samples(k.Length), cut: k.Cut, pending: k.Pending, summarised: k.Summarised, left: k.Left, unkept: true,
+			Item: k.Item, num: id.Item(k.Num), length: voice.Samples(k.Length), cut: k.Cut, pending: k.Pending, running: k.Running, summarised: k.Summarised, left: k.Left, unkept: true,
 		}
 		if k.Spoken {
 			it.clauses = alignment{}
@@ -136,6 +137,16 @@ func (c *Conversation) LoseTranscripts() (lost []*Item) {
 
 // NewestOfUser returns the newest message of the user; nil for none.
 func (c *Conversation) NewestOfUser() *Item { return newestQuestion(c.items) }
+
+// Running returns the items whose tools of the server run.
+func (c *Conversation) Running() (all []*Item) {
+	for _, it := range c.items {
+		if it.running {
+			all = append(all, it)
+		}
+	}
+	return all
+}
 
 // LoseOutcome notes that the process which ran a tool of the server has ended: it is not known whether the tool has done its work.
 func (c *Conversation) LoseOutcome(it *Item) {

@@ -72,6 +72,7 @@ type Generator struct {
 	// inputs are the sizes of the requests that are kept and take memory, in bytes.
 	inputs map[*wire.ResponseParams]int
 	runs   int  // tools of the server that run
+	again  int  // those of them that CallAgain has called
 	closed bool // the session has ended
 }
 

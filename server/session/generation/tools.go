@@ -48,7 +48,7 @@ func (ToolEnded) event() {}
 
 // toolRun is one tool that runs. Goroutines only pass it on.
 type toolRun struct {
-	r    *Response
+	r    *Response // nil for a call that an earlier session of the call has begun
 	o    *outputItem
 	over bool
 }
@@ -115,29 +115,54 @@ func (g *Generator) callDone(r *Response, o *outputItem) (out action.List) {
 	o.item.Arguments = o.text.String()
 	out.Send(&wire.ResponseMCPCallArgumentsDone{ResponseID: r.object.ID, ItemID: o.item.ID, OutputIndex: o.index, Arguments: o.text.String()})
 	out.Send(&wire.ResponseMCPCallInProgress{ItemID: o.item.ID, OutputIndex: o.index})
-	run := &toolRun{r: r, o: o}
-	o.running = true
 	r.tools.running++
+	g.Conversation.BeginCall(o.item)
+	return append(out, g.startTool(g.Tools.Find(o.item.Name), &toolRun{r: r, o: o})...)
+}
+
+// startTool starts a tool of the server.
+func (g *Generator) startTool(t *tool.Tool, run *toolRun) action.List {
+	run.o.running = true
 	g.runs++
-	t, arguments := g.Tools.Find(o.item.Name), o.text.String()
 	if g.runs > maxRuns {
-		return append(out, g.toolEnded(ToolEnded{Run: run, Err: fmt.Errorf("%d tools run already: try again later", maxRuns)})...)
+		return g.toolEnded(ToolEnded{Run: run, Err: fmt.Errorf("%d tools run already: try again later", maxRuns)})
 	}
+	id, arguments := run.o.item.ID, run.o.item.Arguments
 	g.Workers.Go(func() {
 		slow := g.Env.AfterFunc(g.Tools.Patience(), func() { g.Post(ToolSlow{run}) })
 		defer slow.Stop()
-		output, err := g.callTool(t, arguments)
+		output, err := g.callTool(t, id, arguments)
 		g.Post(ToolEnded{run, output, err})
 	})
-	return out
+	return nil
 }
+
+// CallAgain calls the tool of an item again, which an earlier session of the call has called without learning of the outcome. It reports false, and does nothing, if that may not be done.
+func (g *Generator) CallAgain(it *conversation.Item) (action.List, bool) {
+	t := g.Tools.Find(it.Name)
+	if t == nil || !t.Repeatable {
+		return nil, false
+	}
+	g.again++
+	return g.startTool(t, &toolRun{o: &outputItem{item: it, done: true}}), true
+}
+
+// ToolsRun reports whether a tool of the server runs.
+func (g *Generator) ToolsRun() bool { return g.runs > 0 }
+
+// CallsAgain reports whether a tool of CallAgain runs.
+func (g *Generator) CallsAgain() bool { return g.again > 0 }
 
 // errToolTime is the error of a tool that took too long.
 var errToolTime = errors.New("the tool took too long")
 
-// callTool calls a tool and returns its output. It is for a goroutine of its own.
-func (g *Generator) callTool(t *tool.Tool, arguments string) (output string, err error) {
-	ctx, cancel := env.WithTimeout(g.Env, tool.WithCaller(g.Context, g.Caller), t.Limit(), errToolTime)
+// callTool calls a tool and returns its output. id names the call. It is for a goroutine of its own.
+func (g *Generator) callTool(t *tool.Tool, id, arguments string) (output string, err error) {
+	ctx := tool.WithCaller(g.Context, g.Caller)
+	if t.Repeatable {
+		ctx = tool.WithKey(ctx, id)
+	}
+	ctx, cancel := env.WithTimeout(g.Env, ctx, t.Limit(), errToolTime)
 	defer cancel()
 	err = g.Guard.Run(ctx, tool.Stage, func(w *watchdog.Watch) error {
 		said, err := t.Run(ctx, arguments)
@@ -153,13 +178,17 @@ func (g *Generator) callTool(t *tool.Tool, arguments string) (output string, err
 func (g *Generator) toolEnded(e ToolEnded) (out action.List) {
 	r, o := e.Run.r, e.Run.o
 	e.Run.over, o.running = true, false
-	r.tools.running--
 	g.runs--
+	if r == nil {
+		g.again--
+	} else {
+		r.tools.running--
+	}
 	g.Conversation.EndCall(o.item, outputText(e.Output), failureOf(e.Err))
 	if e.Err != nil {
 		fault.Log(g.Log, "a tool of the server has failed", e.Err, "tool", o.item.Name, "item", o.item.ID)
 	}
-	if r.closed() {
+	if r == nil || r.closed() {
 		out.SendAll(g.Conversation.Done(o.item)) // response.output_item.done was sent without the outcome
 		return out
 	}
@@ -190,7 +219,7 @@ func failureOf(err error) wire.Raw {
 
 // toolSlow notes that a tool has taken long.
 func (g *Generator) toolSlow(run *toolRun) action.List {
-	if run.over {
+	if run.over || run.r == nil {
 		return nil
 	}
 	run.r.tools.slow = true

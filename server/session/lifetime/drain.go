@@ -34,7 +34,7 @@ func (l *Lifetime) drain(within time.Duration, s *coord.State) (out action.List)
 // pauseDue ends a session if it has been quiet for long enough.
 func (l *Lifetime) pauseDue(e PauseDue, s *coord.State) action.List {
 	e.Quiet++
-	if !paused(s) {
+	if !paused(s) || l.Works() {
 		e.Quiet = 0
 	}
 	if e.Quiet >= quietChecks {

@@ -50,6 +50,8 @@ type Parts struct {
 	Reconnects *atomic.Bool
 	// Survives reports that another process can go on with the session after the end of this one.
 	Survives func() bool
+	// Works reports that a tool of the server runs. The end of the session would end it.
+	Works func() bool
 	// ServerPaced reports that the server paces the audio: the transport is WebRTC.
 	ServerPaced bool
 	// Link is the connection, nil for one over which no client can reconnect.

@@ -49,7 +49,7 @@ func story(t *testing.T, name string, tell func(b *bench)) {
 			b.state.Conn = conn.Live{}
 			b.Lifetime = New(Parts{
 				Env: env.System(), Log: slog.New(slog.DiscardHandler), Limits: Limits{Longest: 10 * time.Minute, Grace: Grace, Keep: Keep},
-				Client: client.New(client.Parts{}), Reconnects: &atomic.Bool{}, Survives: func() bool { return false }, ServerPaced: true, Link: &b.link,
+				Client: client.New(client.Parts{}), Reconnects: &atomic.Bool{}, Survives: func() bool { return false }, Works: func() bool { return false }, ServerPaced: true, Link: &b.link,
 				Post: func(e Event) bool { b.events <- e; return true },
 			})
 			tell(b)
