@@ -30,6 +30,8 @@ type RunQuestion struct {
 	Approval bool
 	// Prompt is the question.
 	Prompt string
+	// Choices are what the user may reply; empty for any text, and for an approval. Not to be changed.
+	Choices []string
 	// Answered: this client has sent an answer, and the server has not said yet whether it counts.
 	Answered bool
 }
@@ -46,10 +48,10 @@ type RunResult struct {
 type RunStep struct {
 	// At is the server's time, as RFC 3339.
 	At string
-	// Kind is the type of the message: "conversation.state.changed", "interaction.requested", "interaction.reply.accepted",
+	// Kind is the type of the message: "conversation.state.changed", "interaction.requested", "interaction.replied", "interaction.reply.accepted",
 	// "interaction.auto_decide.timeout", "run.progress" or "run.step.completed".
 	Kind string
-	// Text is the new state, the question, the progress or the name of the step; empty for the other kinds.
+	// Text is the new state, the question, the user's reply, the progress or the name of the step; empty for the other kinds.
 	Text string
 }
 
@@ -68,6 +70,8 @@ type runMessage struct {
 	to           string // the new state
 	question     string // the id of the question
 	approval     bool
+	choices      []string
+	reply        wire.Raw
 	output       wire.Raw
 	code, reason string
 }
@@ -79,7 +83,7 @@ func readRunMessage(e wire.Members) runMessage {
 		run: e.Text("run_id"), tool: e.Text("tool"), seq: m.Whole("seq"), at: m.Text("ts"), kind: m.Text("type"),
 		text: data.Text("text") + data.Text("step") + data.Text("prompt"), // a message has at most one of them
 		to:   data.Text("to"), question: data.Text("interaction_id"), approval: data.Text("kind") == "approval",
-		output: data.Value("output"), code: data.Text("code"), reason: data.Text("message"),
+		choices: data.Texts("choices"), reply: data.Value("reply"), output: data.Value("output"), code: data.Text("code"), reason: data.Text("message"),
 	}
 }
 
@@ -104,14 +108,16 @@ func (s *Session) runTold(m *runMessage) {
 			r.Question = nil
 		}
 	case "interaction.requested":
-		r.Question = &RunQuestion{ID: m.question, Approval: m.approval, Prompt: text}
+		r.Question = &RunQuestion{ID: m.question, Approval: m.approval, Prompt: text, Choices: m.choices}
+	case "interaction.replied":
+		text = s.runText(m.reply)
 	case "interaction.reply.accepted", "interaction.auto_decide.timeout":
 		r.Question = nil
 	case "run.progress":
 		r.Progress = text
 	case "run.step.completed":
 	case "run.result":
-		r.Result = &RunResult{Output: s.runOutput(m.output), Code: m.code, Message: cutBytes(m.reason, s.limits.EntryBytes)}
+		r.Result = &RunResult{Output: s.runText(m.output), Code: m.code, Message: cutBytes(m.reason, s.limits.EntryBytes)}
 		s.setRun(at, r)
 		return // the change of the state follows
 	default:
@@ -122,11 +128,11 @@ func (s *Session) runTold(m *runMessage) {
 	s.setRun(at, r)
 }
 
-// runOutput returns the text of an output.
-func (s *Session) runOutput(output wire.Raw) string {
-	text, is := output.Text()
+// runText returns a value as a text: the output of a run, or a reply.
+func (s *Session) runText(value wire.Raw) string {
+	text, is := value.Text()
 	if !is {
-		text = string(output)
+		text = string(value)
 	}
 	return cutBytes(text, s.limits.EntryBytes)
 }

@@ -3,6 +3,7 @@ package web
 // The runs: a card for each work in the background, with what has happened, the question to the user, and the buttons to answer and cancel.
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/maxence-charriere/go-app/v10/pkg/app"
@@ -58,6 +59,8 @@ func timelineText(s sdk.RunStep) string {
 		return statusWords(s.Text)
 	case "interaction.requested":
 		return "Asked you: " + clip(s.Text)
+	case "interaction.replied":
+		return "You answered: " + clip(s.Text)
 	case "interaction.reply.accepted":
 		return "Your answer was taken"
 	case "interaction.auto_decide.timeout":
@@ -160,7 +163,7 @@ func (v *runCard) button(part, label, class string, press app.EventHandler) app.
 	return b
 }
 
-// question shows what the run asks, with two buttons for an approval and a field for any other question.
+// question shows what the run asks, with two buttons for an approval, one for each choice, or a field.
 func (v *runCard) question(q *sdk.RunQuestion) app.UI {
 	prompt := app.P().ID(v.name("prompt")).Class("run-prompt").Text(q.Prompt)
 	if q.Approval {
@@ -168,6 +171,14 @@ func (v *runCard) question(q *sdk.RunQuestion) app.UI {
 			prompt,
 			v.button("approve", "Approve", "control strong", v.onApprove).Aria("describedby", v.name("prompt")),
 			v.button("decline", "Decline", "control", v.onDecline).Aria("describedby", v.name("prompt")),
+		)
+	}
+	if len(q.Choices) > 0 {
+		return app.Div().Class("run-question").Role("group").Aria("labelledby", v.name("prompt")).Body(
+			prompt,
+			app.Range(q.Choices).Slice(func(i int) app.UI {
+				return v.button("choice-"+strconv.Itoa(i), q.Choices[i], "control", v.onChoice(q.Choices[i])).Aria("describedby", v.name("prompt"))
+			}),
 		)
 	}
 	field := app.Input().ID(v.name("reply")).Type("text").AutoComplete(false).MaxLength(4000).Aria("labelledby", v.name("prompt")).Placeholder("Your answer")
@@ -200,6 +211,12 @@ func (v *runCard) onReply(_ app.Context, e app.Event) {
 	e.PreventDefault()
 	if text := takeValue(v.name("reply")); text != "" {
 		v.answers(func(d Driver, question string) { d.ReplyRun(v.Run.ID, question, text) })
+	}
+}
+
+func (v *runCard) onChoice(choice string) app.EventHandler {
+	return func(app.Context, app.Event) {
+		v.answers(func(d Driver, question string) { d.ReplyRun(v.Run.ID, question, choice) })
 	}
 }
 

@@ -221,3 +221,28 @@ func (m Members) Each(name string, f func(Members)) {
 		c.pos = next
 	}
 }
+
+// Texts returns a list of at most 4096 strings; nil if the member is missing or null.
+func (m Members) Texts(name string) (all []string) {
+	if !m.opens(name, '[', "a list") {
+		return nil
+	}
+	c := m.c
+	c.pos++
+	for {
+		c.space()
+		if end, _ := c.separator(']', len(all) == 0); end {
+			return all
+		}
+		c.at = c.pos
+		switch {
+		case len(all) == maxElements:
+			c.fail(CodeInvalidValue, name, "want at most 4096 elements")
+			return nil
+		case c.b[c.pos] != '"':
+			c.wrong(name, "a list of strings")
+			return nil
+		}
+		all = append(all, c.takeText())
+	}
+}

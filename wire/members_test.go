@@ -113,6 +113,7 @@ func TestMembersTakeMembers(t *testing.T) {
 		all = append(all, e.Whole("n"))
 	})
 	g.Expect(all).To(gomega.Equal([]int{1, 0, 2}))
+	g.Expect(ack(t, `"all":[ "a" , "\u00e4" ]`).Texts("all")).To(gomega.Equal([]string{"a", "ä"}))
 	o.Object("inner").Each("b", func(Members) { t.Error("an element of an empty list") })
 	g.Expect(o.Err()).NotTo(gomega.HaveOccurred())
 }
@@ -142,9 +143,10 @@ func TestMembersKeepTheFirstError(t *testing.T) {
 		"object":  func(o Members, name string) { o.Object(name) },
 		"raw":     func(o Members, name string) { o.Raw(name) },
 		"list":    func(o Members, name string) { o.Each(name, func(Members) {}) },
+		"texts":   func(o Members, name string) { o.Texts(name) },
 		"needing": Members.Need,
 	}
-	fits := map[string]string{"text": "text", "number": "number", "flag": "flag", "object": "object", "raw": "object", "list": "list"}
+	fits := map[string]string{"text": "text", "number": "number", "flag": "flag", "object": "object", "raw": "object", "list": "list", "texts": "list"}
 	for kind, value := range values {
 		for taker, take := range takers {
 			if fits[taker] == kind || taker == "needing" || taker == "audio" && kind == "text" {

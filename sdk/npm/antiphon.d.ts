@@ -157,6 +157,8 @@ export interface RunQuestion {
   /** The user approves or declines. Otherwise the user replies with a text. */
   readonly approval: boolean;
   readonly prompt: string;
+  /** What the user may reply; empty for any text, and for an approval. */
+  readonly choices: readonly string[];
   /** This call has sent an answer, and the server has not said yet whether it counts. */
   readonly answered: boolean;
 }
@@ -174,7 +176,7 @@ export interface RunStep {
   readonly at: string;
   /** Such as "conversation.state.changed" or "run.progress". */
   readonly kind: string;
-  /** The new state, the question, the progress or the name of the step; empty for other kinds. */
+  /** The new state, the question, the user's reply, the progress or the name of the step; empty for other kinds. */
   readonly text: string;
 }
 

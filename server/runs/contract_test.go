@@ -40,7 +40,7 @@ type contractFile struct {
 }
 
 // ownMessages are the messages that this package adds to those of the machine.
-var ownMessages = map[string]any{TypeRequested: requested{}, typeProgress: progressed{}, typeStep: stepDone{}, TypeResult: concluded{}}
+var ownMessages = map[string]any{TypeRequested: requested{}, typeProgress: progressed{}, typeStep: stepDone{}, typeReplied: repliedWith{}, TypeResult: concluded{}}
 
 //go:generate go test -run ^TestContract$ . -args -rewrite
 
@@ -106,6 +106,8 @@ func property(f reflect.StructField) *schema {
 		return &schema{} // any value
 	case f.Type.Kind() == reflect.Struct:
 		return schemaOf(f.Type)
+	case f.Type == reflect.TypeFor[[]string]():
+		return &schema{Type: "array", Items: &schema{Type: "string"}}
 	case f.Type.Kind() == reflect.Uint64:
 		return &schema{Type: "integer"}
 	}
@@ -138,6 +140,9 @@ func TestMessagesThatBreakTheContract(t *testing.T) {
 		`{"interaction_id":"","resolution_mode":"user_reply","accepted_at":"2026-01-01T00:00:00Z"}`:         "interaction.reply.accepted",
 		`{"interaction_id":"ia_1","resolution_mode":"model","accepted_at":"2026-01-01T00:00:00Z"}`:          "interaction.reply.accepted",
 		`{"interaction_id":"ia_1","resolution_mode":"auto_decide_timeout","policy":"auto_decide","more":1}`: "interaction.auto_decide.timeout",
+		`{"interaction_id":"ia_1","kind":"question","prompt":"Where?","choices":"Oslo"}`:                    TypeRequested,
+		`{"interaction_id":"ia_1","kind":"question","prompt":"Where?","choices":[1]}`:                       TypeRequested,
+		`{"interaction_id":"ia_1"}`:         typeReplied,
 		`{"text":1}`:                        typeProgress,
 		`[]`:                                typeProgress,
 		`{"status":"done"}`:                 TypeResult,

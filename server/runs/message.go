@@ -54,7 +54,14 @@ type (
 		InteractionID string `json:"interaction_id"`
 		Kind          string `json:"kind" enum:"approval,question"`
 		Prompt        string `json:"prompt"`
-		Deadline      string `json:"deadline,omitempty" format:"date-time"`
+		// Choices are what the reply may be; without them it may be any value.
+		Choices  []string `json:"choices,omitempty"`
+		Deadline string   `json:"deadline,omitempty" format:"date-time"`
+	}
+	// repliedWith: what the user has replied to a question that is no approval. interaction.reply.accepted follows.
+	repliedWith struct {
+		InteractionID string          `json:"interaction_id"`
+		Reply         json.RawMessage `json:"reply"`
 	}
 	// progressed: the worker says how far it is.
 	progressed struct {
@@ -79,6 +86,7 @@ const KindApproval = "approval"
 // The types of the messages that this package adds to those of the machine: TypeRequested is a question to the user, TypeResult the result of a run.
 const (
 	TypeRequested = "interaction.requested"
+	typeReplied   = "interaction.replied"
 	typeProgress  = "run.progress"
 	typeStep      = "run.step.completed"
 	TypeResult    = "run.result"

@@ -71,6 +71,8 @@ type Pending struct {
 	Prompt        string  `json:"prompt"`
 	AskedAt       string  `json:"asked_at"`
 	Deadline      *string `json:"deadline"` // when the run goes on without an answer
+	// Choices are what the reply may be; without them it may be any value.
+	Choices []string `json:"choices,omitempty"`
 }
 
 // view returns a run by its first and its newest entry.
@@ -80,7 +82,7 @@ func view(id string, first, last *entry) *Run {
 		Attempt: uint64(last.State.Attempt), Seq: last.Seq, CreatedAt: timeText(first.At), UpdatedAt: timeText(last.At), Result: last.Result,
 	}
 	if q := last.Question; q != nil {
-		r.Pending = &Pending{InteractionID: interactionText(q.Interaction), Kind: q.kind(), Prompt: q.Prompt, AskedAt: timeText(q.Asked)}
+		r.Pending = &Pending{InteractionID: interactionText(q.Interaction), Kind: q.kind(), Prompt: q.Prompt, AskedAt: timeText(q.Asked), Choices: q.Choices}
 		if q.Deadline != 0 {
 			deadline := timeText(q.Deadline)
 			r.Pending.Deadline = &deadline
@@ -352,13 +354,17 @@ func (r *Runner) Reply(ctx context.Context, principal, id, interaction string, a
 	}
 	n := parseInteraction(interaction)
 	w, err := r.book.write(ctx, k, false, func(w *writing) error {
+		var before []said
 		if q := w.prev.Question; q != nil && q.Interaction == n {
 			if err := fits(q, a); err != nil {
 				return err
 			}
 			w.next.Answer, w.next.Question = &answer{Name: q.Name, Answer: a}, nil
+			if !q.Approval {
+				before = []said{{typeReplied, repliedWith{interactionText(n), a.Reply}}}
+			}
 		}
-		return w.take(run.Reply{Interaction: n, At: w.next.At})
+		return w.take(run.Reply{Interaction: n, At: w.next.At}, before...)
 	})
 	if err != nil {
 		return nil, err
@@ -383,6 +389,13 @@ func fits(q *question, a Answer) error {
 		return fmt.Errorf("%w: approve: the question asks for a reply: send reply with a JSON value", ErrInvalid)
 	case len(a.Reply) > maxAnswer || a.Reply != nil && !json.Valid(a.Reply):
 		return fmt.Errorf("%w: reply: want a JSON value of at most %d bytes", ErrInvalid, maxAnswer)
+	}
+	if len(q.Choices) == 0 {
+		return nil
+	}
+	var choice string
+	if json.Unmarshal(a.Reply, &choice) != nil || !slices.Contains(q.Choices, choice) {
+		return fmt.Errorf("%w: reply: want one of the choices, as a string: %q", ErrInvalid, q.Choices)
 	}
 	return nil
 }

@@ -28,6 +28,7 @@ type schema struct {
 	Format     string             `json:"format,omitempty"`
 	Const      string             `json:"const,omitempty"`
 	Enum       []string           `json:"enum,omitempty"`
+	Items      *schema            `json:"items,omitempty"`
 	Properties map[string]*schema `json:"properties,omitempty"`
 	Required   []string           `json:"required,omitempty"`
 	Closed     *bool              `json:"additionalProperties,omitempty"`
@@ -62,6 +63,16 @@ func (s *schema) check(path string, value any) error {
 		return s.checkObject(path, value)
 	case "string":
 		return s.checkString(path, value)
+	case "array":
+		list, is := value.([]any)
+		if !is {
+			return fmt.Errorf("%s: want a list", path)
+		}
+		for _, v := range list {
+			if err := s.Items.check(path, v); err != nil {
+				return err
+			}
+		}
 	case "integer":
 		n, is := value.(float64)
 		if !is || n != math.Trunc(n) || n < float64(s.Minimum) {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/antiphon-rt/antiphon/coord/run"
 )
@@ -20,6 +21,8 @@ const (
 	maxProgress = 500       // messages of progress
 	maxText     = 4 << 10   // bytes of a progress message and of a prompt
 	maxAnswer   = 16 << 10  // bytes of an answer
+	maxChoices  = 20        // choices of a question
+	maxChoice   = 100       // bytes of a choice
 	maxName     = 64        // bytes of the name of a step, of a question, of a tool
 	maxResumes  = 5         // how often a run is taken over after its owner was lost
 )
@@ -54,6 +57,27 @@ type Question struct {
 	Prompt string `json:"prompt"`
 	// Approval asks for a yes or a no. An approval always waits for the user's reply, whatever the policy of the run is.
 	Approval bool `json:"approval,omitempty"`
+	// Choices are what the user may reply, each a text of 1 to 100 bytes; 20 at most. Empty for any reply, and for an approval.
+	Choices []string `json:"choices,omitempty"`
+}
+
+// check returns an error for a question that cannot be asked.
+func (q *Question) check() error {
+	if q.Prompt == "" || len(q.Prompt) > maxText {
+		return fmt.Errorf("want a prompt of 1 to %d bytes", maxText)
+	}
+	if len(q.Choices) == 0 {
+		return nil
+	}
+	if q.Approval || len(q.Choices) > maxChoices {
+		return fmt.Errorf("want at most %d choices, and none of an approval", maxChoices)
+	}
+	for i, c := range q.Choices {
+		if c == "" || len(c) > maxChoice || slices.Contains(q.Choices[:i], c) {
+			return fmt.Errorf("the choice %q: want different texts of 1 to %d bytes", c, maxChoice)
+		}
+	}
+	return nil
 }
 
 func (q Question) kind() string {
@@ -69,7 +93,7 @@ type Answer struct {
 	Decided bool `json:"decided,omitempty"`
 	// Approved is the answer to an approval.
 	Approved bool `json:"approved,omitempty"`
-	// Reply is the answer to any other question: a JSON value.
+	// Reply is the answer to any other question: a JSON value; with choices it is one of them, as a string.
 	Reply json.RawMessage `json:"reply,omitempty"`
 }
 
@@ -174,8 +198,11 @@ func (t *Turn) Ask(ctx context.Context, name string, q Question) (Answer, error)
 	if a, known := t.answers[name]; known {
 		return a, nil
 	}
-	if name == "" || len(name) > maxName || q.Prompt == "" || len(q.Prompt) > maxText {
-		return Answer{}, fmt.Errorf("the question %q: want a name of 1 to %d bytes and a prompt of 1 to %d", name, maxName, maxText)
+	if name == "" || len(name) > maxName {
+		return Answer{}, fmt.Errorf("the question %q: want a name of 1 to %d bytes", name, maxName)
+	}
+	if err := q.check(); err != nil {
+		return Answer{}, fmt.Errorf("the question %s: %w", name, err)
 	}
 	policy := t.begin.Policy
 	if q.Approval {
@@ -199,7 +226,7 @@ func (t *Turn) Ask(ctx context.Context, name string, q Question) (Answer, error)
 func (t *Turn) ask(w *writing, name string, q Question, policy run.Policy) error {
 	now := w.next.At
 	pending := &question{Name: name, Interaction: w.prev.State.Interaction + 1, Question: q, Asked: now}
-	message := requested{InteractionID: interactionText(pending.Interaction), Kind: q.kind(), Prompt: q.Prompt}
+	message := requested{InteractionID: interactionText(pending.Interaction), Kind: q.kind(), Prompt: q.Prompt, Choices: q.Choices}
 	if policy == run.AutoDecide {
 		pending.Deadline = now + run.Millis(t.begin.Timeout.Milliseconds()) //nolint:gosec // above 0
 		message.Deadline = timeText(pending.Deadline)

@@ -116,11 +116,11 @@ func TestRunsAreInASnapshot(t *testing.T) {
 	g.Expect(runs(nil)).To(gomega.BeEmpty())
 	list := []sdk.Run{
 		{ID: "run_1", Tool: "book", Status: "waiting_user", Question: &sdk.RunQuestion{ID: "ia_1", Approval: true, Prompt: "Go?"}, Timeline: []sdk.RunStep{{At: "1", Kind: "k", Text: "t"}}},
-		{ID: "run_2", Status: "failed", Result: &sdk.RunResult{Code: "expired", Message: "late"}},
+		{ID: "run_2", Status: "failed", Question: &sdk.RunQuestion{ID: "ia_2", Prompt: "Where?", Choices: []string{"Oslo", "Rome"}}, Result: &sdk.RunResult{Code: "expired", Message: "late"}},
 	}
 	g.Expect(runs(list)).To(gomega.MatchJSON(`[
-		{"id":"run_1","tool":"book","status":"waiting_user","progress":"","question":{"id":"ia_1","approval":true,"prompt":"Go?","answered":false},"result":null,"timeline":[{"at":"1","kind":"k","text":"t"}]},
-		{"id":"run_2","tool":"","status":"failed","progress":"","question":null,"result":{"output":"","code":"expired","message":"late"},"timeline":[]}
+		{"id":"run_1","tool":"book","status":"waiting_user","progress":"","question":{"id":"ia_1","approval":true,"prompt":"Go?","answered":false,"choices":[]},"result":null,"timeline":[{"at":"1","kind":"k","text":"t"}]},
+		{"id":"run_2","tool":"","status":"failed","progress":"","question":{"id":"ia_2","approval":false,"prompt":"Where?","answered":false,"choices":["Oslo","Rome"]},"result":{"output":"","code":"expired","message":"late"},"timeline":[]}
 	]`))
 	g.Expect(runs(list)).To(gomega.BeEmpty())
 	g.Expect(runs([]sdk.Run{list[1]})).To(gomega.HavePrefix("[{"))

@@ -78,7 +78,8 @@ func sameRuns(a, b []sdk.Run) bool { return len(a) == len(b) && (len(a) == 0 || 
 func writeRun(w *wire.Writer, r *sdk.Run) {
 	o := begin(w).text("id", r.ID).text("tool", r.Tool).text("status", r.Status).text("progress", r.Progress)
 	if q := r.Question; q != nil {
-		o.nested("question").text("id", q.ID).flag("approval", q.Approval).text("prompt", q.Prompt).flag("answered", q.Answered).end()
+		n := o.nested("question").text("id", q.ID).flag("approval", q.Approval).text("prompt", q.Prompt).flag("answered", q.Answered)
+		n.list("choices", len(q.Choices), func(w *wire.Writer, i int) { w.Text(q.Choices[i]) }).end()
 	} else {
 		o.null("question")
 	}

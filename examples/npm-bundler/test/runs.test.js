@@ -24,7 +24,7 @@ test("a user approves work in the background", async (t) => {
   const [asks] = await runs;
   assert.equal(call.runs[0], asks);
   assert.deepEqual([asks.id, asks.tool, asks.result], ["run_1", "book", null]);
-  assert.deepEqual(asks.question, { id: "ia_1", approval: true, prompt: "Book?", answered: false });
+  assert.deepEqual(asks.question, { id: "ia_1", approval: true, prompt: "Book?", answered: false, choices: [] });
 
   runs = changed(call, "runs");
   call.approveRun("run_1", "ia_1");

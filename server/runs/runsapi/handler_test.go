@@ -52,14 +52,17 @@ func serve(t *testing.T, cfg runs.Config) *api {
 
 // work is the worker of the tests: a step, then a question or an approval if the input asks for one, then another step.
 func work(ctx context.Context, t *runs.Turn) (json.RawMessage, error) {
-	var asks struct{ Ask, Approval bool }
+	var asks struct {
+		Ask, Approval bool
+		Choices       []string
+	}
 	_ = json.Unmarshal(t.Input(), &asks) // null asks for nothing
 	one := func(context.Context) (json.RawMessage, error) { return json.RawMessage(`1`), nil }
 	if _, err := t.Step(ctx, "one", false, one); err != nil {
 		return nil, err
 	}
 	if asks.Ask || asks.Approval {
-		if _, err := t.Ask(ctx, "go", runs.Question{Prompt: "Go on?", Approval: asks.Approval}); err != nil {
+		if _, err := t.Ask(ctx, "go", runs.Question{Prompt: "Go on?", Approval: asks.Approval, Choices: asks.Choices}); err != nil {
 			return nil, err
 		}
 	}
@@ -265,6 +268,36 @@ func TestAStreamOfEvents(t *testing.T) {
 	g.Expect(ids).To(gomega.BeEmpty())
 	status, _ = a.stream(t.Context(), id, "x", 99)
 	g.Expect(status).To(gomega.Equal(http.StatusBadRequest))
+}
+
+// TestAReplyIsOneOfTheChoices: the question has its choices, the server takes no other reply, and the messages have the reply.
+func TestAReplyIsOneOfTheChoices(t *testing.T) {
+	g, a := gomega.NewWithT(t), serve(t, runs.Config{})
+	id := a.begin("ann", `{"tool":"job","input":{"Ask":true,"Choices":["Oslo","Rome"]}}`)
+	waits := a.until("ann", id, "waiting_user")
+	g.Expect(waits.Pending.Choices).To(gomega.Equal([]string{"Oslo", "Rome"}))
+	for _, reply := range []string{`"Bergen"`, `"oslo"`, `1`, `["Oslo"]`} {
+		status, text := a.ask(http.MethodPost, "ann", "/v1/runs/"+id+"/reply", `{"interaction_id":"ia_1","reply":`+reply+`}`)
+		g.Expect(status).To(gomega.Equal(http.StatusBadRequest))
+		g.Expect(text).To(gomega.ContainSubstring(`want one of the choices`))
+	}
+	status, text := a.ask(http.MethodPost, "ann", "/v1/runs/"+id+"/reply", `{"interaction_id":"ia_1","reply":"Rome"}`)
+	g.Expect(status).To(gomega.Equal(http.StatusOK), text)
+	a.until("ann", id, "succeeded")
+	said := map[string]string{}
+	g.Expect(a.runs.Follow(t.Context(), "ann", id, 0, func(m runs.Message) error {
+		said[m.Type] = string(m.Data)
+		return nil
+	}, nil)).To(gomega.Succeed())
+	g.Expect(said["interaction.requested"]).To(gomega.MatchJSON(`{"interaction_id":"ia_1","kind":"question","prompt":"Go on?","choices":["Oslo","Rome"]}`))
+	g.Expect(said["interaction.replied"]).To(gomega.MatchJSON(`{"interaction_id":"ia_1","reply":"Rome"}`))
+
+	for _, choices := range []string{`["Oslo","Oslo"]`, `["Oslo",""]`, `["` + strings.Repeat("x", 101) + `"]`, `["1"` + strings.Repeat(`,"x"`, 20) + `]`} {
+		id := a.begin("ann", `{"tool":"job","input":{"Ask":true,"Choices":`+choices+`}}`)
+		g.Expect(a.until("ann", id, "failed").Result.Message).To(gomega.ContainSubstring("the question go: "))
+	}
+	id = a.begin("ann", `{"tool":"job","input":{"Approval":true,"Choices":["yes"]}}`)
+	g.Expect(a.until("ann", id, "failed").Result.Message).To(gomega.ContainSubstring("none of an approval"))
 }
 
 func TestManyStreams(t *testing.T) {
