@@ -1,6 +1,6 @@
 package e2e
 
-// Approval by speech: a neural voice says yes, and a neural recogniser hears it.
+// Answers to runs by speech: a neural voice says yes or a choice, and a neural recogniser hears it.
 
 import (
 	"context"
@@ -36,8 +36,27 @@ func (booker) Generate(_ context.Context, r pipeline.Request, emit func(pipeline
 	return pipeline.Usage{}, emit(pipeline.TextDelta{Text: "Very well."})
 }
 
-// bookings opens a server with neural speech and a tool that needs an approval. booked gets the arguments of each call of the tool.
-func bookings(t *testing.T) (h *house, speaks pipeline.Synthesizer, booked chan string) {
+// approves is the worker of a tool that needs an approval.
+func approves(book *tool.Tool) runs.Worker {
+	return toolrun.Worker(book, toolrun.Background{Approval: true})
+}
+
+// wonders is a worker that asks which seat it books.
+func wonders(book *tool.Tool) runs.Worker {
+	return runs.Worker{Tool: book.Name, Work: func(ctx context.Context, t *runs.Turn) (json.RawMessage, error) {
+		a, err := t.Ask(ctx, "seat", runs.Question{Prompt: "Which seat?", Choices: []string{"window", "aisle"}})
+		if err != nil {
+			return nil, err
+		}
+		return t.Step(ctx, "call", false, func(ctx context.Context) (json.RawMessage, error) {
+			_, err := book.Run(ctx, string(a.Reply))
+			return json.RawMessage(`"booked"`), err
+		})
+	}}
+}
+
+// bookings opens a server with neural speech and a tool that works in the background. booked gets the arguments of each call of the tool.
+func bookings(t *testing.T, worker func(*tool.Tool) runs.Worker) (h *house, speaks pipeline.Synthesizer, booked chan string) {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	c := sherpa.Config{Models: "../.cache/models", Processes: 1}
@@ -55,7 +74,7 @@ func bookings(t *testing.T) (h *house, speaks pipeline.Synthesizer, booked chan 
 	}}
 	s, err := store.Open(t.Context(), store.Config{Timeout: time.Minute})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	r, err := runs.New(t.Context(), runs.Config{Store: s, Workers: []runs.Worker{toolrun.Worker(&book, toolrun.Background{Approval: true})}})
+	r, err := runs.New(t.Context(), runs.Config{Store: s, Workers: []runs.Worker{worker(&book)}})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Cleanup(func() { g.Expect(errors.Join(r.Close(context.Background()), s.Close())).To(gomega.Succeed()) })
 	logger := slog.New(slog.DiscardHandler)
@@ -81,24 +100,38 @@ func (c *caller) sayAloud(ctx context.Context, speaks pipeline.Synthesizer, text
 // The user hears the server's question, and says yes. The tool is called then, and not before.
 func TestAUserApprovesByVoice(t *testing.T) {
 	t.Parallel()
-	h, speaks, booked := bookings(t)
+	h, speaks, booked := bookings(t, approves)
 	c := call(t, callOptions{name: "approval", url: h.url, sdk: sdk.Options{Language: "en"}})
+	c.answersARun(speaks, booked, "I need your approval for book trip, with to: Oslo. Shall I do that?", "Yes, please go ahead.", `{"to":"Oslo"}`)
+}
+
+// The user hears a question with choices, and names one. The reply is in the timeline of the run.
+func TestAUserRepliesByVoice(t *testing.T) {
+	t.Parallel()
+	h, speaks, booked := bookings(t, wonders)
+	c := call(t, callOptions{name: "reply", url: h.url, sdk: sdk.Options{Language: "en"}})
+	c.answersARun(speaks, booked, "book trip has a question for you: Which seat? The choices are: window, aisle. Which one do you take?", "The window, please.", `"window"`)
+	c.Expect(c.Snapshot().Runs[0].Timeline).To(gomega.ContainElement(gomega.And(gomega.HaveField("Kind", "interaction.replied"), gomega.HaveField("Text", "window"))))
+}
+
+// answersARun books a trip, waits until the question was heard to its end, and says the answer. The tool is called then with the arguments, and not before.
+func (c *caller) answersARun(speaks pipeline.Synthesizer, booked <-chan string, question, answer, arguments string) {
 	c.ask("book a trip to Oslo")
-	question := func() bool {
+	asked := func() bool {
 		for _, e := range c.Snapshot().Transcript {
-			if e.Role == sdk.Agent && !e.Live && e.Text == "I need your approval for book trip, with to: Oslo. Shall I do that?" {
+			if e.Role == sdk.Agent && !e.Live && e.Text == question {
 				return true
 			}
 		}
 		return false
 	}
-	c.Eventually(question, patience, 10*time.Millisecond).Should(gomega.BeTrue())
+	c.Eventually(asked, patience, 10*time.Millisecond).Should(gomega.BeTrue())
 	c.next("output_audio_buffer.stopped") // "Very well."
 	c.next("output_audio_buffer.stopped") // the question
 	c.Expect(booked).To(gomega.BeEmpty())
-	c.sayAloud(t.Context(), speaks, "Yes, please go ahead.")
-	var arguments string
-	c.Eventually(booked, patience).Should(gomega.Receive(&arguments))
-	c.Expect(json.RawMessage(arguments)).To(gomega.MatchJSON(`{"to":"Oslo"}`))
+	c.sayAloud(context.Background(), speaks, answer)
+	var got string
+	c.Eventually(booked, patience).Should(gomega.Receive(&got))
+	c.Expect(json.RawMessage(got)).To(gomega.MatchJSON(arguments))
 	c.Eventually(func() bool { r := c.Snapshot().Runs; return len(r) == 1 && r[0].Status == "succeeded" }, patience, 10*time.Millisecond).Should(gomega.BeTrue())
 }

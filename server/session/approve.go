@@ -1,6 +1,6 @@
 package session
 
-// Approval by speech: the server asks for the approval of a run in its own words, and takes the answer from a turn of the user.
+// Answers to runs by speech: the server asks the question of a run in its own words, and takes the answer from a turn of the user.
 
 import (
 	"fmt"
@@ -18,25 +18,33 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// What the model reads of an approval that the server asks for.
+// What the model reads of a question that the server asks.
 const (
 	asksItself = "Run %s of %s needs the user's approval. The server itself asks the user for it now, in words of its own, and only the user's answer counts. Do not ask for it, and do not say that it is given."
 	approved   = "With these words the user has approved run %s of %s. The server passes that on. Say in a few words that the work goes on. Its result comes later, as a message."
 	declined   = "With these words the user has declined run %s of %s. The server passes that on, and the work is not done. Say so in a few words."
+	asksReply  = "Run %s of %s has a question for the user. The server itself asks the user now, in words of its own, and only the user's reply counts. Do not ask the question, and do not answer it."
+	replied    = "With these words the user has answered the question of run %s of %s. The server passes on: %q. Say in a few words that the work goes on. Its result comes later, as a message."
+	putOff     = "With these words the user has put off the question of run %s of %s. It stays open: the user can answer it in the application at any time. Say so in a few words."
 	notTaken   = "The user's answer to run %s does not count: %s. Tell the user so."
 )
 
-// serverAsks returns what the model reads when the server asks for an approval.
-func serverAsks(n tool.News) string { return fmt.Sprintf(asksItself, n.Run, n.Tool) }
+// serverAsks returns what the model reads when the server asks a question.
+func serverAsks(n tool.News) string {
+	if n.Asks.Approval {
+		return fmt.Sprintf(asksItself, n.Run, n.Tool)
+	}
+	return fmt.Sprintf(asksReply, n.Run, n.Tool)
+}
 
 // words returns the words of the session's language; nil if the language is not set, or has no words.
 func (s *Session) words() *approval.Words {
 	return approval.Find(s.settings.TranscribeConfig(false).Language)
 }
 
-// approvalQuestion returns what the server can ask the user by speech; ok is false if there is nothing, if the call may not act on runs, or if
+// userQuestion returns what the server can ask the user by speech; ok is false if there is nothing, if the call may not act on runs, or if
 // its client creates the responses.
-func (s *Session) approvalQuestion() (text string, ok bool) {
+func (s *Session) userQuestion() (text string, ok bool) {
 	runs, detection := s.cfg.Options.Runs, s.settings.TurnDetection()
 	if !runs.Keyed || runs.Act == nil || !s.generator.MaySpeak() || detection == nil || !detection.CreateResponse {
 		return "", false
@@ -44,8 +52,8 @@ func (s *Session) approvalQuestion() (text string, ok bool) {
 	return s.runs.approvals.Question(s.words())
 }
 
-// askApproval begins the response that asks for an approval, once nobody speaks.
-func (s *Session) askApproval() (out action.List) {
+// askUser begins the response that asks the question of a run, once nobody speaks.
+func (s *Session) askUser() (out action.List) {
 	if !s.runs.approvals.Due() {
 		return nil
 	}
@@ -53,19 +61,19 @@ func (s *Session) askApproval() (out action.List) {
 	if now, _ := s.mayAnswer(); !now || !silent {
 		return nil
 	}
-	text, ok := s.approvalQuestion()
+	text, ok := s.userQuestion()
 	if !ok {
-		return s.giveUpApproval()
+		return s.giveUpQuestion()
 	}
 	of := s.generator.Say(text)
-	s.runs.approvals.Asking(of, s.words())
+	s.runs.approvals.Asking(of, s.words(), text)
 	s.runs.question = question{}
 	out.Step(coord.OfResponse{Event: response.Create{Request: of}})
 	return out
 }
 
-// giveUpApproval has the model tell the user of an approval that the server has said it would ask for, and cannot ask for any more.
-func (s *Session) giveUpApproval() action.List {
+// giveUpQuestion has the model tell the user of a question that the server has said it would ask, and cannot ask any more.
+func (s *Session) giveUpQuestion() action.List {
 	text := s.runs.approvals.GiveUp()
 	if text == "" {
 		return nil
@@ -75,13 +83,13 @@ func (s *Session) giveUpApproval() action.List {
 	return out
 }
 
-// question is the sound of a question for an approval.
+// question is the sound of a question that the server asks.
 type question struct {
 	response *generation.Response // nil until all its sound is made
 	outside  voice.Samples        // how much sound of out-of-band responses the call had had by then
 }
 
-// checkHeard drops the question for an approval if the client has played less of it than the server has sent, or something else after it.
+// checkHeard drops the question if the client has played less of it than the server has sent, or something else after it.
 func (s *Session) checkHeard() {
 	q := s.runs.question
 	if q.response != nil && (q.response.LostWords() || s.player.OutOfBand() != q.outside) {
@@ -102,7 +110,7 @@ func (s *Session) followApprovals(f coord.Effect) {
 			s.runs.question = question{r, s.player.OutOfBand()}
 		}
 	case playout.EmitStopped:
-		a.Played(f.Resp)
+		a.Played(f.Resp, s.now())
 	case playout.EmitCleared:
 		a.Cut(f.Resp)
 	case conn.ArmGrace:
@@ -110,7 +118,7 @@ func (s *Session) followApprovals(f coord.Effect) {
 			a.Lost() // the server does not know what of its sound has reached the client
 		}
 	case turn.OpenTurn:
-		a.Opened(f.Turn)
+		a.Opened(f.Turn, s.now())
 	case turn.DiscardTurn:
 		a.Discarded(f.Turn)
 	}
@@ -120,19 +128,26 @@ func (s *Session) followApprovals(f coord.Effect) {
 // a client, and no output of the model.
 func (s *Session) said(t turn.ID, text string) (out action.List) {
 	s.checkHeard()
-	p, approves := s.runs.approvals.Said(t, text, s.words())
+	p, with := s.runs.approvals.Said(t, text, s.words())
 	if p == nil {
 		return nil
 	}
-	s.log.Info("the user has answered a run by speech", "run", p.Run, "approves", approves)
-	told, value := declined, wire.Raw("false")
-	if approves {
-		told, value = approved, wire.Raw("true")
+	s.log.Info("the user has answered a run by speech", "run", p.Run, "approval", p.Approval, "approves", with.Approves, "later", with.Later)
+	run, answer := p.Run, wire.AntiphonRunReply{RunID: p.Run, InteractionID: p.Interaction}
+	var told string
+	switch {
+	case with.Later:
+		out, _ = s.inform(run, fmt.Sprintf(putOff, run, p.Tool))
+		return out
+	case !p.Approval:
+		told, answer.Reply = fmt.Sprintf(replied, run, p.Tool, with.Reply), wire.AppendString(nil, with.Reply)
+	case with.Approves:
+		told, answer.Approve = fmt.Sprintf(approved, run, p.Tool), wire.Raw("true")
+	default:
+		told, answer.Approve = fmt.Sprintf(declined, run, p.Tool), wire.Raw("false")
 	}
-	out, _ = s.inform(p.Run, fmt.Sprintf(told, p.Run, p.Tool))
-	run := p.Run
-	s.actThen(&wire.AntiphonRunReply{RunID: run, InteractionID: p.Interaction, Approve: value},
-		func(refused *wire.Error) event { return spokenActed{run, refused} })
+	out, _ = s.inform(run, told)
+	s.actThen(&answer, func(refused *wire.Error) event { return spokenActed{run, refused} })
 	return out
 }
 

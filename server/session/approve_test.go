@@ -61,7 +61,7 @@ func askedFor(t *testing.T, w askingWith) *asking {
 		Keyed: !w.secret,
 		Act: func(_ context.Context, e wire.ClientEvent) *wire.Error {
 			r := e.(*wire.AntiphonRunReply)
-			a.acted <- fmt.Sprintf("%s %s %s", r.RunID, r.InteractionID, r.Approve)
+			a.acted <- fmt.Sprintf("%s %s %s%s", r.RunID, r.InteractionID, r.Approve, r.Reply)
 			return a.taken
 		},
 	}}})

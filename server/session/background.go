@@ -49,9 +49,10 @@ func (s *Session) news(n tool.News) (out action.List) {
 	answers := true
 	if q := n.Asks; q != nil {
 		s.runs.approvals.Waits(approval.Pending{
-			Run: n.Run, Tool: n.Tool, Interaction: q.Interaction, Approval: q.Approval, Arguments: q.Arguments, Text: n.Text,
+			Run: n.Run, Tool: n.Tool, Interaction: q.Interaction, Text: n.Text,
+			Approval: q.Approval, Arguments: q.Arguments, Prompt: q.Prompt, Choices: q.Choices,
 		})
-		if _, asks := s.approvalQuestion(); asks {
+		if _, asks := s.userQuestion(); asks {
 			n.Text, answers = serverAsks(n), false
 		} else {
 			s.runs.approvals.GiveUp()
@@ -114,14 +115,14 @@ func (s *Session) mayAnswer() (now, later bool) {
 	return live && free, true
 }
 
-// speakOfRuns begins a response to news of background work, or one that asks for an approval, once nobody speaks. A turn of the user is answered with the news
+// speakOfRuns begins a response to news of background work, or one that asks the question of a run, once nobody speaks. A turn of the user is answered with the news
 // in the conversation.
 func (s *Session) speakOfRuns() action.List {
 	if added := s.addHeldNews(); len(added) > 0 {
 		return added // it is called again
 	}
 	if !s.runs.informed {
-		return s.askApproval()
+		return s.askUser()
 	}
 	now, later := s.mayAnswer()
 	if !now && later {

@@ -25,6 +25,9 @@ type Question struct {
 	Approval    bool   // the user has to approve a call of the tool
 	// Arguments are those of the call that the user has to approve, a JSON object; nil if they are not known.
 	Arguments json.RawMessage
+	// Prompt is what any other question asks, and Choices are what the reply may be; empty for any words.
+	Prompt  string
+	Choices []string
 }
 
 // Caller is the session that calls a tool. Its exported fields do not change. It is safe for concurrent use, and not copied.

@@ -215,9 +215,14 @@ func news(of *runs.Run, known tool.Progress, m runs.Message, text json.RawMessag
 			Interaction string `json:"interaction_id"`
 			Kind        string
 			Prompt      string
+			Choices     []string
 		}
-		if json.Unmarshal(m.Data, &q) == nil {
-			n.Asks = &tool.Question{Interaction: q.Interaction, Approval: q.Kind == runs.KindApproval, Arguments: argumentsIn(of.Tool, q.Prompt)}
+		switch {
+		case json.Unmarshal(m.Data, &q) != nil:
+		case q.Kind == runs.KindApproval:
+			n.Asks = &tool.Question{Interaction: q.Interaction, Approval: true, Arguments: argumentsIn(of.Tool, q.Prompt)}
+		default:
+			n.Asks = &tool.Question{Interaction: q.Interaction, Prompt: q.Prompt, Choices: q.Choices}
 		}
 	case run.ReplyAccepted{}.Name(), run.AutoDecided{}.Name(), runs.TypeResult:
 		n.Settled = true

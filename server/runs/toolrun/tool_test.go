@@ -89,6 +89,15 @@ func TestAModelBeginsARun(t *testing.T) {
 	}
 }
 
+// TestAQuestionReachesTheSession: the session learns what the run asks and what the choices are, and the model reads them.
+func TestAQuestionReachesTheSession(t *testing.T) {
+	g := gomega.NewWithT(t)
+	m := runs.Message{Seq: 3, Type: runs.TypeRequested, Data: json.RawMessage(`{"interaction_id":"ia_1","kind":"question","prompt":"Where to?","choices":["Oslo","Rome"]}`)}
+	n := news(&runs.Run{ID: "run_1", Tool: "book"}, tool.Progress{}, m, nil)
+	g.Expect(*n.Asks).To(gomega.Equal(tool.Question{Interaction: "ia_1", Prompt: "Where to?", Choices: []string{"Oslo", "Rome"}}))
+	g.Expect(n.Text).To(gomega.ContainSubstring(`"Where to?". The choices are ["Oslo" "Rome"].`))
+}
+
 // A call that ends, or was none of a session, harms no run.
 func TestARunOutlivesItsCall(t *testing.T) {
 	g, ended := gomega.NewWithT(t), make(chan struct{})

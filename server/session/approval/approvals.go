@@ -4,6 +4,7 @@ package approval
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -16,17 +17,34 @@ type Pending struct {
 	// Approval: the question asks for an approval. Arguments are what the user would approve.
 	Approval  bool
 	Arguments json.RawMessage
+	// Prompt is what any other question asks, in the words of the run's worker. Choices are what the reply may be; empty for any words.
+	Prompt  string
+	Choices []string
 	// Text is what the model reads if the server cannot ask the question; "" if it has read that.
 	Text string
+}
+
+// Answer is what the user has said to a question.
+type Answer struct {
+	// Approves is the answer to an approval.
+	Approves bool
+	// Later: the user does not want to reply now, so the question stays open. Never of an approval.
+	Later bool
+	// Reply is the reply to any other question: the words of the turn, or one of the choices.
+	Reply string
 }
 
 // mostAsked is how often the server asks a question.
 const mostAsked = 3
 
+// replyTime is how long after the end of a question, if it is no approval, a turn that replies may begin: any words may be a reply, also words that have nothing to do with it.
+const replyTime = 30 * time.Second
+
 // Approvals are the questions of the runs of a call. The zero value has none.
 //
-// The server asks for an approval itself, in its own words, while the run is the only one of the call that waits. A turn of the user answers the question if it
-// begins after the end of the question was played, and if no other response came between. So the model can neither answer nor reword the question.
+// The server asks the question itself, in its own words, while the run is the only one of the call that waits; a run whose question the user has put off does not count. A
+// turn of the user answers the question if it begins after the end of the question was played, and if no other response came between. So the model can neither answer nor reword
+// the question.
 type Approvals struct {
 	pending map[string]*waiting // by run
 
@@ -34,7 +52,8 @@ type Approvals struct {
 	asks    response.ID // the newest response of the call, if it asks; 0 for none
 	of      *waiting    // what it asks about
 	words   *Words      // in whose language it asks
-	heard   bool        // it was played to its end
+	text    string      // what it says
+	heard   time.Time   // when it was played to its end; zero before
 	turn    turn.ID     // the turn that may answer it; 0 for none
 }
 
@@ -43,6 +62,7 @@ type waiting struct {
 	Pending
 	asked    int  // how often the server has asked
 	answered bool // the user has answered by speech, and the store has not said yet that this counts
+	left     bool // the user has put it off: the server asks no more
 }
 
 // Waits notes a question for which a run waits.
@@ -64,20 +84,24 @@ func (a *Approvals) Settled(run string) {
 
 // forget ends the question that was asked: no turn answers it any more.
 func (a *Approvals) forget() {
-	a.request, a.asks, a.of, a.words, a.heard, a.turn = id.Request{}, 0, nil, nil, false, 0
+	a.request, a.asks, a.of, a.words, a.text, a.heard, a.turn = id.Request{}, 0, nil, nil, "", time.Time{}, 0
 }
 
-// single returns the approval for which the only waiting run of the call waits; nil for none.
-func (a *Approvals) single() *waiting {
-	if len(a.pending) != 1 {
-		return nil
-	}
+// single returns the question for which the only waiting run of the call waits; nil for none.
+func (a *Approvals) single() (found *waiting) {
 	for _, w := range a.pending {
-		if w.Approval && !w.answered {
-			return w
+		switch {
+		case w.left:
+		case found != nil:
+			return nil
+		default:
+			found = w
 		}
 	}
-	return nil
+	if found == nil || found.answered {
+		return nil
+	}
+	return found
 }
 
 // Question returns what the server can ask in a language; ok is false if there is nothing.
@@ -86,13 +110,16 @@ func (a *Approvals) Question(w *Words) (text string, ok bool) {
 	if p == nil || w == nil || p.asked == mostAsked {
 		return "", false
 	}
-	return w.Question(p.Tool, p.Arguments)
+	if p.Approval {
+		return w.Question(p.Tool, p.Arguments)
+	}
+	return w.Ask(p.Tool, p.Prompt, p.Choices)
 }
 
 // Due reports whether the server has to ask: nobody has been asked since the last response.
 func (a *Approvals) Due() bool { return a.single() != nil && a.request == id.Request{} && a.asks == 0 }
 
-// GiveUp returns what the model reads of the approval that the server cannot ask for; "" for nothing, and if it was returned before.
+// GiveUp returns what the model reads of the question that the server cannot ask; "" for nothing, and if it was returned before.
 func (a *Approvals) GiveUp() (text string) {
 	if p := a.single(); p != nil {
 		text, p.Text = p.Text, ""
@@ -100,10 +127,10 @@ func (a *Approvals) GiveUp() (text string) {
 	return text
 }
 
-// Asking notes the request for the response that asks, in the language of w.
-func (a *Approvals) Asking(of id.Request, w *Words) {
+// Asking notes the request for the response that asks, with the text of Question in the language of w.
+func (a *Approvals) Asking(of id.Request, w *Words, text string) {
 	a.forget()
-	a.request, a.of, a.words = of, a.single(), w
+	a.request, a.of, a.words, a.text = of, a.single(), w, text
 	a.of.asked++
 }
 
@@ -120,7 +147,11 @@ func (a *Approvals) Created(of response.ID, why id.Request) {
 }
 
 // Played notes that a response was played to its end.
-func (a *Approvals) Played(of response.ID) { a.heard = a.heard || a.Asks(of) }
+func (a *Approvals) Played(of response.ID, now time.Time) {
+	if a.Asks(of) && a.heard.IsZero() {
+		a.heard = now
+	}
+}
 
 // Cut notes that the user has not heard the whole of a response.
 func (a *Approvals) Cut(of response.ID) {
@@ -132,14 +163,15 @@ func (a *Approvals) Cut(of response.ID) {
 // Lost notes that the client may not have got the sound of the question: no turn answers it any more.
 func (a *Approvals) Lost() { a.forget() }
 
-// Asks reports whether the response is the newest one of the call, and asks for an approval.
+// Asks reports whether the response is the newest one of the call, and asks a question.
 func (a *Approvals) Asks(of response.ID) bool { return a.asks != 0 && of == a.asks }
 
-// Opened notes that a turn of the user has begun. If a second one begins before the first one is transcribed, neither answers.
-func (a *Approvals) Opened(t turn.ID) {
+// Opened notes that a turn of the user has begun. If a second one begins before the first one is transcribed, neither answers. A turn that begins too long after a question
+// that is no approval does not answer it.
+func (a *Approvals) Opened(t turn.ID, now time.Time) {
 	switch {
-	case a.asks == 0 || !a.heard:
-	case a.turn != 0 && a.turn != t:
+	case !a.Open():
+	case a.turn != 0 && a.turn != t, !a.of.Approval && now.Sub(a.heard) > replyTime:
 		a.forget()
 	default:
 		a.turn = t
@@ -154,30 +186,35 @@ func (a *Approvals) Discarded(t turn.ID) {
 }
 
 // Open reports whether a turn of the user may answer now.
-func (a *Approvals) Open() bool { return a.asks != 0 && a.heard }
+func (a *Approvals) Open() bool { return a.asks != 0 && !a.heard.IsZero() }
 
 // Said takes the words of a turn, and returns the question that they answer; nil if they answer none. A turn without words leaves the question open.
 // w has the words of the session's language: an answer in another language than that of the question does not count.
-func (a *Approvals) Said(t turn.ID, text string, w *Words) (answered *Pending, approves bool) {
+func (a *Approvals) Said(t turn.ID, text string, w *Words) (answered *Pending, with Answer) {
 	if t == 0 || a.turn != t {
-		return nil, false
+		return nil, Answer{}
 	}
 	a.turn = 0
 	if text == "" {
-		return nil, false
+		return nil, Answer{}
 	}
-	p := a.single()
+	p, asked := a.single(), a.text
 	matches := p != nil && p == a.of && w != nil && w == a.words
 	a.forget()
 	if !matches {
-		return nil, false
+		return nil, Answer{}
 	}
-	approves, ok := w.Answer(text)
+	var ok bool
+	if p.Approval {
+		with.Approves, ok = w.Answer(text)
+	} else {
+		with.Reply, with.Later, ok = w.Reply(text, asked, p.Choices)
+	}
 	if !ok {
-		return nil, false
+		return nil, Answer{}
 	}
-	p.answered = true
-	return &p.Pending, approves
+	p.answered, p.left = !with.Later, with.Later
+	return &p.Pending, with
 }
 
 // Refused notes that the answer to a run could not be stored: the server may ask again.

@@ -1,6 +1,6 @@
 package approval
 
-// The data of languages: the question for an approval, and the words that answer it.
+// The data of languages: the question for an approval, and the words that answer it. The file replies.go has the same for other questions.
 
 import (
 	"bytes"
@@ -23,6 +23,9 @@ type Words struct {
 	longest  int                // words of the longest phrase; characters where the language writes no spaces
 	question string             // has {tool} and {arguments}
 	plain    string             // the question for a tool without arguments; has {tool}
+	ask      string             // a question that wants any words; has {tool} and {prompt}
+	choose   string             // a question that wants one of several choices; has {tool}, {prompt} and {choices}
+	replies  map[string]reply   // by phrase, as fold returns it: phrases that mean something in reply to ask and choose
 	unspaced bool               // the language writes no spaces between words
 	letters  []*unicode.RangeTable
 }
@@ -72,9 +75,9 @@ func Find(language string) *Words {
 }
 
 // read reads the data of a language. A line in brackets begins a section. The sections [yes], [no], [polite] and [unclear] have phrases with commas between.
-// [question] has a line, and [plain] has one for a tool without arguments. [letters] names the scripts in which arguments may be. [script] has "unspaced" or nothing.
+// [later], [again] and [pick] have phrases for replies. [question] has a line, and [plain] has one for a tool without arguments. [ask] and [choose] have a line. [letters] names the scripts in which arguments may be. [script] has "unspaced" or nothing.
 func read(text string) (*Words, error) {
-	w := &Words{meaning: map[string]meaning{}}
+	w := &Words{meaning: map[string]meaning{}, replies: map[string]reply{}}
 	section := ""
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
@@ -86,6 +89,10 @@ func read(text string) (*Words, error) {
 			w.question = line
 		case section == "plain":
 			w.plain = line
+		case section == "ask":
+			w.ask = line
+		case section == "choose":
+			w.choose = line
 		case section == "script":
 			w.unspaced = line == "unspaced"
 		case section == "letters":
@@ -96,11 +103,19 @@ func read(text string) (*Words, error) {
 				}
 				w.letters = append(w.letters, table)
 			}
+		case replySections[section] != 0:
+			if err := w.addReplies(replySections[section], line); err != nil {
+				return nil, err
+			}
 		default:
 			if err := w.add(sections[section], line); err != nil {
 				return nil, err
 			}
 		}
+	}
+	if !strings.Contains(w.ask, "{tool}") || !strings.Contains(w.ask, "{prompt}") || !strings.Contains(w.choose, "{tool}") ||
+		!strings.Contains(w.choose, "{prompt}") || !strings.Contains(w.choose, "{choices}") {
+		return nil, fmt.Errorf("[ask] needs {tool} and {prompt}, and [choose] needs {tool}, {prompt} and {choices}")
 	}
 	if !strings.Contains(w.question, "{tool}") || !strings.Contains(w.question, "{arguments}") || !strings.Contains(w.plain, "{tool}") {
 		return nil, fmt.Errorf("[question] needs {tool} and {arguments}, and [plain] needs {tool}")
@@ -216,8 +231,13 @@ const marks = " .,:'-_@%€$£"
 // sayable reports whether a synthesizer for this language says every character of a text.
 func (w *Words) sayable(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
-		return !(unicode.IsOneOf(w.letters, r) && unicode.Is(common, r)) && (r < '0' || r > '9') && !strings.ContainsRune(marks, r)
+		return !w.says(r) && !strings.ContainsRune(marks, r)
 	})
+}
+
+// says reports whether a character is a digit or a letter of the language.
+func (w *Words) says(r rune) bool {
+	return unicode.IsOneOf(w.letters, r) && unicode.Is(common, r) || r >= '0' && r <= '9'
 }
 
 // common are the letters of the scripts that texts of today have. The scripts have others, such as wide and phonetic ones, which a synthesizer may leave out.
