@@ -52,29 +52,65 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	if err == nil {
 		fmt.Fprintf(out, "load at the beginning: %s; %d requests a row\n\n", strings.Fields(string(load))[0], o.n)
 	}
-	fmt.Fprintln(out, "| one after another | p50 | p99 |\n|---|---|---|")
-	row := func(name string, measure func() ([]time.Duration, error)) error {
-		times, err := measure()
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		fmt.Fprintf(out, "| %s | %s | %s |\n", name, show(percentile(times, 50)), show(percentile(times, 99)))
-		return ctx.Err()
-	}
-	if err := row("floor: 512 bytes appended to a file and synced", func() ([]time.Duration, error) { return floor(folder, o.n) }); err != nil {
+	fmt.Fprintln(out, "| one after another | p50 | p99 | in a second |\n|---|---|---|---|")
+	t := &table{ctx, out}
+	if err := t.row("floor: 512 bytes appended to a file and synced", func() ([]time.Duration, error) { return floor(folder, o.n) }); err != nil {
 		return err
 	}
 	service := startService()
 	defer service.Close()
-	if err := row("the service alone", func() ([]time.Duration, error) { return requests(ctx, service.URL, o.n, noKey) }); err != nil {
+	if err := t.row("the service alone", func() ([]time.Duration, error) { return requests(ctx, service.URL, o.n, noKey) }); err != nil {
 		return err
 	}
+	memory := []string{fmt.Sprintf("%.0f MB before the first store", resident())}
 	for _, s := range stores {
-		if err := s.measure(ctx, filepath.Join(folder, strings.ReplaceAll(s.name, " ", "-")), service.URL, o.n, row); err != nil {
+		if err := s.measure(ctx, filepath.Join(folder, strings.ReplaceAll(s.name, " ", "-")), service.URL, o.n, t); err != nil {
 			return err
 		}
+		memory = append(memory, fmt.Sprintf("%.0f MB after %s", resident(), s.name))
 	}
+	fmt.Fprintf(out, "\nmemory of this process, with client and service: %s\n", strings.Join(memory, ", "))
 	return nil
+}
+
+// table prints the rows.
+type table struct {
+	ctx context.Context
+	out io.Writer
+}
+
+// row prints what measure returns, and how many of it there were in a second.
+func (t *table) row(name string, measure func() ([]time.Duration, error)) error {
+	begin := time.Now()
+	times, err := measure()
+	return t.print(name, times, fmt.Sprintf("%.0f", float64(len(times))/time.Since(begin).Seconds()), err)
+}
+
+// bare is row for what is not all that measure does.
+func (t *table) bare(name string, measure func() ([]time.Duration, error)) error {
+	times, err := measure()
+	return t.print(name, times, "", err)
+}
+
+func (t *table) print(name string, times []time.Duration, rate string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	fmt.Fprintf(t.out, "| %s | %s | %s | %s |\n", name, show(percentile(times, 50)), show(percentile(times, 99)), rate)
+	return t.ctx.Err()
+}
+
+// resident returns the memory of this process in MB, or 0 if the system does not say it.
+func resident() float64 {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, pages int
+	if _, err := fmt.Sscan(string(text), &size, &pages); err != nil {
+		return 0
+	}
+	return float64(pages*os.Getpagesize()) / 1e6
 }
 
 // percentile returns a percentile of times.

@@ -14,7 +14,8 @@ func TestTable(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var out strings.Builder
 	g.Expect(run(t.Context(), options{n: 2, folder: t.TempDir()}, &out)).To(gomega.Succeed())
-	g.Expect(strings.Count(out.String(), " ms |\n")).To(gomega.Equal(2 + 8*len(stores)))
+	g.Expect(strings.Count(out.String(), " ms | ")).To(gomega.Equal(2 * (2 + 10*len(stores))))
+	g.Expect(out.String()).To(gomega.ContainSubstring("memory of this process"))
 	g.Expect(run(t.Context(), options{n: 0}, &out)).To(gomega.MatchError(gomega.ContainSubstring("-n")))
 }
 

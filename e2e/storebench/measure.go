@@ -35,7 +35,7 @@ func startService() *httptest.Server {
 }
 
 // measure prints the rows of one store. Runs are the last.
-func (k kept) measure(ctx context.Context, folder, service string, n int, row func(string, func() ([]time.Duration, error)) error) (err error) {
+func (k kept) measure(ctx context.Context, folder, service string, n int, t *table) (err error) {
 	cfg := store.Config{Unsynced: k.unsynced}
 	if k.files {
 		cfg.Dir = folder
@@ -46,10 +46,10 @@ func (k kept) measure(ctx context.Context, folder, service string, n int, row fu
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := row(k.name+": start of the store", func() ([]time.Duration, error) { return []time.Duration{time.Since(begin)}, nil }); err != nil {
+	if err := t.bare(k.name+": start of the store", func() ([]time.Duration, error) { return []time.Duration{time.Since(begin)}, nil }); err != nil {
 		return err
 	}
-	if err := row(k.name+": one write", func() ([]time.Duration, error) { return writes(ctx, s, n) }); err != nil {
+	if err := t.row(k.name+": one write", func() ([]time.Duration, error) { return writes(ctx, s, n) }); err != nil {
 		return err
 	}
 	to, err := url.Parse(service)
@@ -71,11 +71,21 @@ func (k kept) measure(ctx context.Context, folder, service string, n int, row fu
 		name string
 		key  func(int) string
 	}{{"a request without a key", noKey}, {"the first try of a key", newKey}, {"a replay", newKey}} {
-		if err := row(k.name+": "+part.name, func() ([]time.Duration, error) { return requests(ctx, through.URL, n, part.key) }); err != nil {
+		if err := t.row(k.name+": "+part.name, func() ([]time.Duration, error) { return requests(ctx, through.URL, n, part.key) }); err != nil {
 			return err
 		}
 	}
-	return measureRuns(ctx, s, k.name, n, row)
+	if err := measureRuns(ctx, s, k.name, n, t); err != nil {
+		return err
+	}
+	if err := t.bare(k.name+": a run that its process has left, from the start of the next one to the message of its end", func() ([]time.Duration, error) {
+		return resumes(ctx, s, min(n, maxResumes))
+	}); err != nil {
+		return err
+	}
+	return t.bare(fmt.Sprintf("%s: a call with %d items is taken over", k.name, callItems), func() ([]time.Duration, error) {
+		return takeovers(ctx, s, min(n, maxTakeovers))
+	})
 }
 
 // writes stores n values of 512 bytes.

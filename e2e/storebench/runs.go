@@ -21,7 +21,7 @@ const (
 )
 
 // measureRuns prints the rows of runs in a store.
-func measureRuns(ctx context.Context, s *store.Store, name string, n int, row func(string, func() ([]time.Duration, error)) error) (err error) {
+func measureRuns(ctx context.Context, s *store.Store, name string, n int, t *table) (err error) {
 	work := &changes{}
 	runner, err := runs.New(ctx, runs.Config{Store: s, MaxBytes: 64 << 20, Workers: []runs.Worker{
 		{Tool: "short", Work: func(context.Context, *runs.Turn) (json.RawMessage, error) { return json.RawMessage(`"done"`), nil }},
@@ -35,7 +35,7 @@ func measureRuns(ctx context.Context, s *store.Store, name string, n int, row fu
 		defer cancel()
 		err = errors.Join(err, runner.Close(stop))
 	}()
-	if err := row(name+": one change of a run", func() ([]time.Duration, error) {
+	if err := t.row(name+": one change of a run", func() ([]time.Duration, error) {
 		for len(work.times) < n {
 			work.n = min(n-len(work.times), maxMessages)
 			if _, err := oneRun(ctx, runner, "p", "long"); err != nil {
@@ -46,7 +46,7 @@ func measureRuns(ctx context.Context, s *store.Store, name string, n int, row fu
 	}); err != nil {
 		return err
 	}
-	if err := row(name+": a run, from its begin to the message of its end", func() (times []time.Duration, err error) {
+	if err := t.row(name+": a run, from its begin to the message of its end", func() (times []time.Duration, err error) {
 		for range n {
 			took, err := oneRun(ctx, runner, "p", "short")
 			if err != nil {
@@ -58,7 +58,7 @@ func measureRuns(ctx context.Context, s *store.Store, name string, n int, row fu
 	}); err != nil {
 		return err
 	}
-	return row(fmt.Sprintf("%s: the same, %d at a time", name, principals), func() (times []time.Duration, err error) {
+	return t.row(fmt.Sprintf("%s: the same, %d at a time", name, principals), func() (times []time.Duration, err error) {
 		var mu sync.Mutex
 		var all sync.WaitGroup
 		for p := range principals {
