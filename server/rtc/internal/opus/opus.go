@@ -49,7 +49,14 @@ var silentPacket = []byte{0xF8, 0xFF, 0xFE}
 // Encoder encodes with gopus at 24 kHz mono, with Opus' low-delay application. In gopus this costs half as much time as the
 // application for speech and delays 4 ms less. It has the same mode as SilentPacket, so that pauses need no change of mode. It
 // has no in-band redundancy against loss; the client conceals lost packets.
-type Encoder struct{ enc *gopus.Encoder }
+//
+// The first packet after a reset predicts nothing from earlier packets (RFC 6716 section 4.3.2.1). The client's decoder is not reset with
+// the encoder: it has decoded packets of silence or of another response. If the encoder predicted from energies that the decoder does not
+// have, the decoder would give the first packet up to 27 dB too soft, or 10 dB too loud, and need 100 ms to recover.
+type Encoder struct {
+	enc   *gopus.Encoder
+	begun bool // a packet was encoded since the reset
+}
 
 // NewEncoder returns an encoder. complexity is Opus' own, 0 to 10; bitrate is in bits per second.
 func NewEncoder(complexity, bitrate int) (*Encoder, error) {
@@ -61,7 +68,9 @@ func NewEncoder(complexity, bitrate int) (*Encoder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("rtc: Opus encoder: %w", err)
 	}
-	return &Encoder{enc: enc}, nil
+	e := &Encoder{enc: enc}
+	e.Reset()
+	return e, nil
 }
 
 // Encode implements Encoding.
@@ -70,11 +79,19 @@ func (e *Encoder) Encode(pcm []int16, packet []byte) (int, error) {
 	if err == nil && n == 0 {
 		err = errors.New("rtc: Opus encoder gave no packet")
 	}
+	if !e.begun {
+		e.begun = true
+		e.enc.SetPredictionDisabled(false)
+	}
 	return n, err
 }
 
 // Reset implements Encoding.
-func (e *Encoder) Reset() { e.enc.Reset() }
+func (e *Encoder) Reset() {
+	e.enc.Reset()
+	e.begun = false
+	e.enc.SetPredictionDisabled(true)
+}
 
 // Decoder decodes with gopus to 24 kHz mono; stereo packets are mixed down by the codec.
 type Decoder struct {

@@ -1,6 +1,6 @@
 package opus
 
-// A decoder that panics, and one that gets much silence.
+// A decoder that panics, one that gets much silence, and one that gets the beginning of a response.
 
 import (
 	"math"
@@ -58,5 +58,41 @@ func TestSilenceIsNotDecoded(t *testing.T) {
 			same(SilentPacket(), "silence")
 		}
 		g.Expect(quick.quiet).To(gomega.Equal(settled))
+	}
+}
+
+// The first packets of a response are as loud as the sound, whatever the client's decoder has decoded before: nothing, silence, or another
+// response.
+func TestAResponseBeginsAtItsLevel(t *testing.T) {
+	const amplitude = 12_000
+	packet, pcm, out := make([]byte, MaxBytes), make([]int16, FrameSize), make([]int16, MaxPacket)
+	for complexity := range 11 {
+		g := gomega.NewWithT(t)
+		enc, err := NewEncoder(complexity, 40_000)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		dec, err := NewDecoder()
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		for stretch := range 4 {
+			for frame := range 8 {
+				for i := range pcm {
+					pcm[i] = int16(amplitude * math.Sin(2*math.Pi*300*float64(frame*FrameSize+i)/Rate))
+				}
+				n, err := enc.Encode(pcm, packet)
+				g.Expect(err).NotTo(gomega.HaveOccurred())
+				n, err = dec.Decode(packet[:n], out)
+				g.Expect(err).NotTo(gomega.HaveOccurred())
+				var sum float64
+				for _, v := range out[codecDelay:n] { // the sound before is not of this response
+					sum += float64(v) * float64(v)
+				}
+				level := math.Sqrt(sum/float64(n-codecDelay)) / (amplitude / math.Sqrt2)
+				g.Expect(level).To(gomega.BeNumerically("~", 1, 0.15), "complexity %d, stretch %d, frame %d", complexity, stretch, frame)
+			}
+			for range 10 * (stretch % 2) {
+				_, err := dec.Decode(SilentPacket(), out)
+				g.Expect(err).NotTo(gomega.HaveOccurred())
+			}
+			enc.Reset()
+		}
 	}
 }
