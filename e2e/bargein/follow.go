@@ -137,31 +137,42 @@ func (p *path) step(i, expected int) step {
 	return step{place: m.place + length/2, state: offLevel, gain: m.gain}
 }
 
-// search finds the position of a step. It looks near the position where the response stopped, then near the position that the
-// response would have reached if it had gone on, and only then further around, since a word may occur twice. It compares the sound after
-// the step, because there may be silence before it. It accepts a position only if the following steps fit too.
+// search finds the position of a step. It looks near the position where the response stopped and near the position that the response
+// would have reached if it had gone on, then between the two, and only then further around, since a word may occur twice. It compares the
+// sound after the step, because there may be silence before it. It accepts a position only if the following steps fit too.
 func (p *path) search(i, stopped, goneOn int) (place int, found bool) {
 	piece := p.pcm[i*hop : min(i*hop+wide, len(p.pcm))]
 	if len(piece) < wide || amplitude(piece[:hop]) < faint {
 		return 0, false
 	}
-	m := p.t.best(piece, stopped-around/2, stopped+around/8)
-	if on := p.t.best(piece, goneOn-around/8, goneOn+around/8); on.like > m.like {
-		m = on
+	first, second := p.t.best(piece, stopped-around/2, stopped+around/8), p.t.best(piece, goneOn-around/8, goneOn+around/8)
+	if second.like > first.like {
+		first, second = second, first
 	}
-	if m.like < surely {
-		m = p.t.best(piece, stopped-around, stopped+around)
-	}
-	place = m.place + hop/2
-	if m.like < surely {
-		return 0, false
-	}
-	for ahead := 4; ahead <= 12; ahead += 4 {
-		if s := p.step(min(i+ahead, len(p.steps)-1), place+ahead*hop).state; s == unknown || s == vague {
-			return 0, false
+	for _, find := range []func() match{
+		func() match { return first },
+		func() match { return second },
+		func() match { return p.t.best(piece, stopped, goneOn) },
+		func() match { return p.t.best(piece, stopped-around, stopped+around) },
+	} {
+		if m := find(); p.fits(i, m) {
+			return m.place + hop/2, true
 		}
 	}
-	return place, true
+	return 0, false
+}
+
+// fits reports whether the sound from a step on is surely the response from a match on.
+func (p *path) fits(i int, m match) bool {
+	if m.like < surely {
+		return false
+	}
+	for ahead := 4; ahead <= 12; ahead += 4 {
+		if s := p.step(min(i+ahead, len(p.steps)-1), m.place+hop/2+ahead*hop).state; s == unknown || s == vague {
+			return false
+		}
+	}
+	return true
 }
 
 // back follows the response backwards from a found step to its beginning. A silent step before counts as a pause only when sound of

@@ -76,6 +76,9 @@ func TestDisturbances(t *testing.T) {
 		{"ducked, and played again", [][]int16{seconds(pcm, 0, 3), ducked(seconds(pcm, 3, 3.4)), silenceOf(0.6), seconds(pcm, 3, 7)}, true, 500, 0, 0},
 		{"played again although it was heard", [][]int16{seconds(pcm, 0, 3), silenceOf(1), seconds(pcm, 2.7, 7)}, true, 500, 300, 0},
 		{"muted while it went on", [][]int16{seconds(pcm, 0, 3), silenceOf(1), seconds(pcm, 4, 8)}, true, 500, 0, 1000},
+		{"played again, with 250 ms concealed soon after", [][]int16{
+			seconds(pcm, 0, 3), ducked(seconds(pcm, 3, 3.4)), silenceOf(0.6), seconds(pcm, 3, 3.15), silenceOf(0.25), seconds(pcm, 3.4, 7),
+		}, true, 900, 0, 250},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
