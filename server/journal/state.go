@@ -15,6 +15,9 @@ const (
 	maxEventsBytes = 512 << 10
 )
 
+// MaxSent is how many of the client's newest events the journal knows.
+const MaxSent = 512
+
 // Call says whose call it is, and how it began. It does not change.
 type Call struct {
 	ID           string // the call id
@@ -36,6 +39,13 @@ type Client struct {
 	Sounds   bool
 	Reports  bool // it predicts barge-ins
 	TimeZone string
+}
+
+// Sent is an event of the client. ID and Text recognise its event_id and its text: they are the first 8 bytes of their SHA-256 hashes.
+type Sent struct {
+	ID     uint64 `json:"i"`
+	Text   uint64 `json:"t"`
+	Reused bool   `json:"r,omitempty"` // the event_id names several events
 }
 
 // Item is one item of the conversation. Its audio is left out.
@@ -75,6 +85,7 @@ type State struct {
 	Settings wire.Session
 	Client   Client
 	Taken    string // the event_id of the client's last event that the session has accepted
+	Sent     []Sent // the newest events with an event_id that the session has accepted, the oldest first, at most MaxSent
 	Items    []Item // in the order of the conversation
 	Last     uint64 // the number of the newest item, also of one that is deleted
 	Summary  string
@@ -130,6 +141,7 @@ type Record struct {
 	Settings *wire.Session
 	Client   *Client
 	Taken    string
+	Sent     []Sent // added or changed
 	Items    []Item // added or changed
 	Removed  []uint64
 	Last     uint64
@@ -141,7 +153,7 @@ type Record struct {
 
 // changesNothing reports whether a record says at most that the call has ended.
 func (r *Record) changesNothing() bool {
-	return r.State == nil && r.Claimed == 0 && r.Settings == nil && r.Client == nil && r.Taken == "" && len(r.Items) == 0 && len(r.Removed) == 0 &&
+	return r.State == nil && r.Claimed == 0 && r.Settings == nil && r.Client == nil && r.Taken == "" && len(r.Sent) == 0 && len(r.Items) == 0 && len(r.Removed) == 0 &&
 		r.Last == 0 && r.Summary == nil && r.Open == nil && r.Runs == nil && len(r.Events) == 0
 }
 
@@ -149,7 +161,7 @@ func (r *Record) changesNothing() bool {
 func (s *State) Apply(r Record) {
 	if r.State != nil {
 		*s = *r.State
-		s.Items, s.Events = slices.Clone(s.Items), slices.Clone(s.Events)
+		s.Items, s.Events, s.Sent = slices.Clone(s.Items), slices.Clone(s.Events), slices.Clone(s.Sent)
 	}
 	s.Epoch, s.Ended = max(s.Epoch, r.Claimed), s.Ended || r.Ended
 	if r.Settings != nil {
@@ -160,6 +172,9 @@ func (s *State) Apply(r Record) {
 	}
 	if r.Taken != "" {
 		s.Taken = r.Taken
+	}
+	for _, e := range r.Sent {
+		s.send(e)
 	}
 	s.Items = slices.DeleteFunc(s.Items, func(it Item) bool { return slices.Contains(r.Removed, it.Num) })
 	for _, it := range r.Items {
@@ -177,6 +192,18 @@ func (s *State) Apply(r Record) {
 	}
 	s.Events = append(s.Events, r.Events...)
 	s.forgetEvents()
+}
+
+// send replaces an event of the client, or adds a new one. It forgets the oldest one above the limit.
+func (s *State) send(e Sent) {
+	if i := slices.IndexFunc(s.Sent, func(known Sent) bool { return known.ID == e.ID }); i >= 0 {
+		s.Sent[i] = e
+		return
+	}
+	if len(s.Sent) == MaxSent {
+		s.Sent = slices.Delete(s.Sent, 0, 1)
+	}
+	s.Sent = append(s.Sent, e)
 }
 
 // put replaces an item, or inserts a new one.
@@ -229,6 +256,6 @@ func (s *State) least() (n int) {
 // clone returns a copy that Apply of the original does not change.
 func (s *State) clone() *State {
 	c := *s
-	c.Items, c.Events = slices.Clone(s.Items), slices.Clone(s.Events)
+	c.Items, c.Events, c.Sent = slices.Clone(s.Items), slices.Clone(s.Events), slices.Clone(s.Sent)
 	return &c
 }

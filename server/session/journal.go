@@ -189,7 +189,7 @@ func (s *Session) journalChanges() {
 	}
 	change.Last = s.conversation.Newest()
 	if !s.client.Acting() {
-		change.Taken = s.client.Taken()
+		change.Taken, change.Sent = s.client.Taken(), s.client.SentSince()
 	}
 	r.to.Record(change)
 }
@@ -229,7 +229,7 @@ func (s *Session) wholeState() *journal.State {
 	of := s.cfg.Kept.Call
 	of.Conversation = s.conversation.ID()
 	state := &journal.State{
-		Epoch: r.to.Epoch(), Call: of, Settings: s.settings.Current(), Client: s.client.Kept(), Taken: s.client.Taken(), Items: items,
+		Epoch: r.to.Epoch(), Call: of, Settings: s.settings.Current(), Client: s.client.Kept(), Taken: s.client.Taken(), Sent: s.client.SentSince(), Items: items,
 		Last: s.conversation.Newest(), Summary: s.conversation.Summary(), Open: s.openNow(at), Events: r.events, Base: r.newest - uint64(len(r.events)),
 		Runs: slices.Clone(s.runs.followed.runs),
 	}

@@ -51,7 +51,7 @@ func (s *Session) begins(cfg *Config) {
 // restore gives the rooms what the journal knows. Nothing is sent.
 func (s *Session) restore(of *journal.State) {
 	s.conversation.Restore(of.Call.Conversation, of.Items, of.Last, of.Summary)
-	s.client.Restore(of.Client, of.Taken)
+	s.client.Restore(of.Client, of.Taken, of.Sent)
 	r := &s.recorder
 	r.begun, r.newest, r.open = true, of.Newest(), of.Open
 	r.known.client, r.known.summary, r.known.open = of.Client, of.Summary, of.Open

@@ -3,58 +3,81 @@ package client
 // Events that a client sends again when it has reconnected: each of them counts once.
 
 import (
-	"hash/maphash"
+	"crypto/sha256"
+	"encoding/binary"
 	"slices"
 	"strings"
 
+	"github.com/antiphon-rt/antiphon/server/journal"
 	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// maxRemembered is how many of its newest events with an event_id the session remembers.
-const maxRemembered = 512
-
 // takenEvents are the newest events with an event_id that a client has sent which can reconnect. The protocol does not demand that ids differ, so an event
 // counts as sent again only if it has the id and the text of one of an earlier connection, and if the client has used the id for nothing else.
 type takenEvents struct {
-	all        []takenEvent // the oldest first, at most maxRemembered
+	all        []takenEvent // the oldest first, at most journal.MaxSent
 	connection int          // how often the client has reconnected
 }
 
-// takenEvent is what is kept of one event: hashes of its id and of its text.
+// takenEvent is what is kept of one event.
 type takenEvent struct {
-	id, text   uint64
+	journal.Sent
+
 	connection int  // the one over which it came
 	again      int  // the newest connection over which it came again; 0 for none
-	reused     bool // its id names several events
+	recorded   bool // the journal knows it as it is
 }
 
-// seed is that of all hashes: they are compared within this process only.
-var seed = maphash.MakeSeed()
+// hash returns what recognises an event_id or a text.
+func hash(text []byte) uint64 {
+	sum := sha256.Sum256(text)
+	return binary.BigEndian.Uint64(sum[:])
+}
 
 // reconnects notes that the connection of the client is gone, and that it comes back over another one.
 func (t *takenEvents) reconnects() { t.connection++ }
 
 // repeated reports whether an event was taken over an earlier connection, and notes it if not.
 func (t *takenEvents) repeated(id string, text []byte) bool {
-	now := takenEvent{id: maphash.String(seed, id), text: maphash.Bytes(seed, text), connection: t.connection}
-	at := slices.IndexFunc(t.all, func(e takenEvent) bool { return e.id == now.id })
+	now := takenEvent{Sent: journal.Sent{ID: hash([]byte(id)), Text: hash(text)}, connection: t.connection}
+	at := slices.IndexFunc(t.all, func(e takenEvent) bool { return e.ID == now.ID })
 	if at < 0 {
-		if len(t.all) == maxRemembered {
+		if len(t.all) == journal.MaxSent {
 			t.all = slices.Delete(t.all, 0, 1)
 		}
 		t.all = append(t.all, now)
 		return false
 	}
 	e := &t.all[at]
-	if e.connection == t.connection || e.again == t.connection || e.text != now.text {
-		e.reused = true
+	if e.connection == t.connection || e.again == t.connection || e.Text != now.Text {
+		e.recorded = e.recorded && e.Reused
+		e.Reused = true
 	}
-	if e.reused {
+	if e.Reused {
 		return false
 	}
 	e.again = t.connection
 	return true
+}
+
+// unrecorded returns the events that the journal does not know as they are, and notes that it knows them.
+func (t *takenEvents) unrecorded() (out []journal.Sent) {
+	for i := range t.all {
+		if e := &t.all[i]; !e.recorded {
+			e.recorded = true
+			out = append(out, e.Sent)
+		}
+	}
+	return out
+}
+
+// restore notes the events that the journal knows. They came over an earlier connection.
+func (t *takenEvents) restore(all []journal.Sent) {
+	for _, e := range all {
+		t.all = append(t.all, takenEvent{Sent: e, recorded: true})
+	}
+	t.reconnects()
 }
 
 // Left notes that the client reconnects over another connection. All events of the old one are taken.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/journal"
 )
 
 // TestRepeatedEvents is a table of what a client sends over several connections: "id text" is an event, "|" a new connection, and "!" behind an event says that it
@@ -38,12 +40,12 @@ func TestRepeatedEvents(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		var all takenEvents
-		for i := range 3 * maxRemembered {
+		for i := range 3 * journal.MaxSent {
 			g.Expect(all.repeated(fmt.Sprint(i), []byte("x"))).To(gomega.BeFalse())
 		}
-		g.Expect(len(all.all)).To(gomega.Equal(maxRemembered))
+		g.Expect(len(all.all)).To(gomega.Equal(journal.MaxSent))
 		all.reconnects()
-		g.Expect(all.repeated(fmt.Sprint(3*maxRemembered-1), []byte("x"))).To(gomega.BeTrue())
+		g.Expect(all.repeated(fmt.Sprint(3*journal.MaxSent-1), []byte("x"))).To(gomega.BeTrue())
 		g.Expect(all.repeated("0", []byte("x"))).To(gomega.BeFalse(), "it is forgotten")
 	})
 }
