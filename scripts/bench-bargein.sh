@@ -12,4 +12,4 @@ case ",$1," in
 esac
 
 go build -o .cache/bargein/bargein ./e2e/bargein
-exec .cache/bargein/bargein -rows "$1" -clients "$2" ${3:+-n "$3"} -out docs/benchmarks.md
+exec .cache/bargein/bargein -rows "$1" -clients "$2" ${3:+-n "$3"} -out .cache/bargein/report.md

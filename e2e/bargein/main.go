@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -100,32 +99,19 @@ func run(ctx context.Context, o options) (err error) {
 		}
 	}
 	var text bytes.Buffer
-	fmt.Fprintf(&text, "# Barge-in, measured\n\n`make bench-bargein` wrote this page in %v, with -n %d and -echo %v. Every figure comes from that one run.\n\n%s\n\n",
+	fmt.Fprintf(&text, "# Barge-in, measured\n\n`make bench-bargein` took %v, with -n %d and -echo %v. Every figure comes from that one run.\n\n%s\n\n",
 		time.Since(began).Round(time.Second), o.n, o.echo, strings.Join(about, "\n"))
 	if err := r.print(&text); err != nil {
 		return err
 	}
 	fmt.Print(text.String())
 	if o.out != "" && len(o.rows)+len(o.clients) == 0 {
-		old, err := os.ReadFile(o.out)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		page := append(bytes.TrimRight(text.Bytes(), "\n"), restOfPage(old)...)
-		if err := os.WriteFile(o.out, page, 0o644); err != nil { //nolint:gosec // a document
+		if err := os.WriteFile(o.out, text.Bytes(), 0o644); err != nil { //nolint:gosec // a document
 			return err
 		}
 	}
 	if missed := r.missed(); len(missed) > 0 {
 		return fmt.Errorf("%d hard targets were missed, the first of them: %s: %s instead of %s", len(missed), missed[0].what, missed[0].got, missed[0].want)
-	}
-	return nil
-}
-
-// restOfPage returns the part of a page that other measurements have written: the second heading of the first level, and all after it.
-func restOfPage(page []byte) []byte {
-	if at := bytes.Index(page, []byte("\n\n# ")); at >= 0 {
-		return page[at:]
 	}
 	return nil
 }

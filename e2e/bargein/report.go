@@ -1,6 +1,6 @@
 package main
 
-// Writes the tables and the goals into docs/benchmarks.md.
+// Writes the tables and the goals into the file of -out.
 
 import (
 	"fmt"

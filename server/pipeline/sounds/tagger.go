@@ -11,7 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// The rules. The numbers lie between what was measured for the sounds of docs/benchmarks.md, "Sound events, measured".
+// The rules. The numbers lie between what was measured for the sounds of docs/benchmarks.md, "Sounds and voices".
 const (
 	second   = 100 // frames that are named together
 	least    = 5   // frames with sound that a second without a click must have, or it is silence
