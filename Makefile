@@ -21,7 +21,7 @@ export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT ?= 20s
 
 JS       := GOOS=js GOARCH=wasm
 # What a browser runs.
-SHARED   := ./coord/... ./wire/... ./voice/... ./sdk/... ./wasm/... ./web/...
+SHARED   := ./coord/... ./wire/... ./internal/coord/... ./internal/coordtest/... ./internal/projection/... ./internal/voice/... ./sdk/... ./wasm/... ./web/...
 # What has files for the browser alone. The other packages of SHARED are the same files on every platform.
 BROWSER  := ./sdk/browser/... ./wasm/... ./web/...
 LINT     := $(CURDIR)/.cache/bin/golangci-lint
@@ -70,6 +70,7 @@ check: lint-tool verify-setup ## The loop at the desk: format, vet, unit tests o
 
 tidy: verify-setup ## go.mod and go.sum are tidy
 	go mod tidy -diff
+	cd e2e && go mod tidy -diff
 	cd tools && go mod tidy -diff
 	cd tools/tinygo && go mod tidy -diff
 	cd tools/proto && go mod tidy -diff
@@ -82,6 +83,7 @@ fmt-check: lint-tool ## Every file is formatted
 lint: lint-tool verify-setup ## Lint natively and for js/wasm, import rules included
 	$(LINTED)/native $(LINT) run ./...
 	$(LINTED)/js $(JS) $(LINT) run $(BROWSER)
+	cd e2e && $(LINTED)/e2e $(LINT) run ./...
 	cd tools && $(LINTED)/tools $(LINT) run ./...
 	cd formal-verification && $(LINTED)/formal $(LINT) run ./...
 	cd formal-verification/setup && $(LINTED)/formal-setup $(LINT) run ./...
@@ -122,18 +124,18 @@ race: ## Unit tests of all other packages, natively, shuffled, with the race det
 	@scripts/native-test.sh race
 
 faults: build ## Hold twenty good calls beside hostile clients and failing parts (LONG=5m)
-	ANTIPHON_FAULTS=$(or $(LONG),5m) go test -count=1 -timeout 60m -v -artifacts ./e2e/faults
+	ANTIPHON_FAULTS=$(or $(LONG),5m) go -C e2e test -count=1 -timeout 60m -v -artifacts ./faults
 
 chaos: build ## Kill the proxy of idempotent requests at random (N=50 times), with 100,000 tries of 10,000 keys; then a server of a cluster with calls, and one with a page in Firefox and in Chromium, as often
-	ANTIPHON_CHAOS=$(if $(filter-out file,$(origin N)),$(N),50) go test -count=1 -timeout 70m -run '^TestChaos$$' -v ./server/once
-	ANTIPHON_CHAOS=$(if $(filter-out file,$(origin N)),$(N),50) go test -count=1 -timeout 70m -run '^TestACallOutlivesItsServer$$' -v ./e2e/deploy
-	ANTIPHON_CHAOS=$(if $(filter-out file,$(origin N)),$(N),50) go test -count=1 -timeout 70m -run '^TestTheServerIsKilled$$' -v ./e2e/firefox
+	ANTIPHON_CHAOS=$(if $(filter-out file,$(origin N)),$(N),50) go test -count=1 -timeout 70m -run '^TestChaos$$' -v ./internal/once
+	ANTIPHON_CHAOS=$(if $(filter-out file,$(origin N)),$(N),50) go -C e2e test -count=1 -timeout 70m -run '^TestACallOutlivesItsServer$$' -v ./deploy
+	ANTIPHON_CHAOS=$(if $(filter-out file,$(origin N)),$(N),50) go -C e2e test -count=1 -timeout 70m -run '^TestTheServerIsKilled$$' -v ./firefox
 
 protocol: ## Every event and field of the protocol is in a real session; prints how many
 	@scripts/protocol.sh
 
 teardown: ## Close calls at every moment of their start (N=10000; make race closes 200)
-	ANTIPHON_TEARDOWNS=$(if $(filter-out file,$(origin N)),$(N),10000) go test -count=1 -timeout 60m -run TestTeardownAtEveryMoment -v ./server/rtc
+	ANTIPHON_TEARDOWNS=$(if $(filter-out file,$(origin N)),$(N),10000) go test -count=1 -timeout 60m -run TestTeardownAtEveryMoment -v ./internal/call/rtc
 
 mutate-code: ## Every one-place fault of every machine's table is seen; prints by what
 	@scripts/mutate.sh
@@ -154,10 +156,11 @@ types: ## The types of the page's script, read by a strict compiler
 
 services: ## Run the adapters against speech services of other projects, installed from PyPI (400 MB)
 	@scripts/services.sh
-	go test -count=1 -timeout 10m -tags services -v ./e2e/services
+	go -C e2e test -count=1 -timeout 10m -tags services -v ./services
 
 examples: build ## Build and run every example, those that are pages in a real Chromium
-	go test -count=1 ./examples/... ./e2e/examples
+	go test -count=1 ./examples/...
+	go -C e2e test -count=1 ./examples
 
 fuzz: verify-setup ## Run every fuzz target (FUZZTIME=20s each; make test takes 4s)
 	@scripts/fuzz.sh $(FUZZTIME)
@@ -181,7 +184,8 @@ bench-bargein: build ## Measure what a person hears who talks over the agent (RO
 	@scripts/bench-bargein.sh '$(ROWS)' '$(CLIENTS)' '$(if $(filter-out file,$(origin N)),$(N))'
 
 bench-store: ## Measure what antiphon once adds to a request, runs, and the floor of one synced write (N=1000)
-	go run ./e2e/storebench -n $(if $(filter-out file,$(origin N)),$(N),1000)
+	go -C e2e build -o ../.cache/storebench ./storebench
+	.cache/storebench -n $(if $(filter-out file,$(origin N)),$(N),1000)
 
 bench-models: ## Measure the engines of speech on this machine, with a person's sentences (PROMPTS=a-m N=30; N=0: all)
 	@scripts/bench-models.sh '$(or $(PROMPTS),a-m)' '$(if $(filter-out file,$(origin N)),$(N),30)'
@@ -199,4 +203,4 @@ hooks: lint-tool ## Check format, vet and the machines before each commit
 	git config core.hooksPath .githooks
 
 clean: ## Remove what was built
-	rm -rf bin .cache web/dist/* web/script/dist/* sdk/npm/dist sdk/npm/release formal-verification/.gen
+	rm -rf bin .cache web/dist/* internal/pagescript/dist/* sdk/npm/dist sdk/npm/release formal-verification/.gen

@@ -13,18 +13,18 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/sherpa"
+	"github.com/antiphon-rt/antiphon/internal/runs"
+	"github.com/antiphon-rt/antiphon/internal/runs/runsapi"
+	"github.com/antiphon-rt/antiphon/internal/runs/toolrun"
+	"github.com/antiphon-rt/antiphon/internal/store"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/sdk"
 	"github.com/antiphon-rt/antiphon/sdk/native"
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
-	"github.com/antiphon-rt/antiphon/server/pipeline/sherpa"
 	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
-	"github.com/antiphon-rt/antiphon/server/runs"
-	"github.com/antiphon-rt/antiphon/server/runs/runsapi"
-	"github.com/antiphon-rt/antiphon/server/runs/toolrun"
-	"github.com/antiphon-rt/antiphon/server/store"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // booker is a model that books a trip when it is asked first, and says "Very well." else.

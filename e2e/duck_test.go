@@ -13,9 +13,9 @@ import (
 	"github.com/thesyncim/gopus"
 
 	"github.com/antiphon-rt/antiphon/coord/bargein"
+	"github.com/antiphon-rt/antiphon/internal/bare"
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/sdk/native"
-	"github.com/antiphon-rt/antiphon/sdk/native/bare"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/sdk/native/bare"
+	"github.com/antiphon-rt/antiphon/internal/bare"
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/wire"
 )

@@ -15,10 +15,10 @@ import (
 	"github.com/onsi/gomega"
 	"go.uber.org/goleak"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/backend"
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -30,7 +30,7 @@ synthesizer: {speedup: 4}
 `
 
 // TestRandomClients lets callers do anything at any time over real transports. The record of each call must keep the protocol.
-// server/session does the same with many more seeds, on a virtual clock. A failure names its seed; ANTIPHON_SEED=n places that call
+// internal/call/session does the same with many more seeds, on a virtual clock. A failure names its seed; ANTIPHON_SEED=n places that call
 // again.
 func TestRandomClients(t *testing.T) {
 	t.Parallel()

@@ -18,14 +18,14 @@ import (
 	"github.com/coder/websocket/wsjson"
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/backend"
+	"github.com/antiphon-rt/antiphon/internal/engine/backend/rpc"
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/internal/wav"
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
-	"github.com/antiphon-rt/antiphon/server/pipeline/backend/rpc"
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // TestEachKindOfRecogniser holds a call with each kind of recogniser that is a server. The stand-ins read the tones of the scripted pipeline.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/e2e/check"
+	"github.com/antiphon-rt/antiphon/internal/protocolcheck"
 )
 
 // TestServeRecordsWhatHappened runs the program itself. Its recording of a spoken turn, a text turn, an interruption and a stop during a
@@ -23,18 +23,19 @@ import (
 func TestServeRecordsWhatHappened(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "antiphon")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/antiphon-rt/antiphon/cmd/antiphon")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/antiphon")
+	build.Dir = ".." // the program belongs to the module of the server
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	g := gomega.NewWithT(t)
 	record := filepath.Join(t.TempDir(), "record.jsonl")
 	trace := filepath.Join(t.TempDir(), "trace.jsonl")
-	kept, err := check.Trace("serve")
+	kept, err := protocolcheck.Trace("serve")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	if kept != nil {
 		g.Expect(kept.Close()).To(gomega.Succeed())
-		trace, record = kept.Name(), check.Beside(kept.Name())
+		trace, record = kept.Name(), protocolcheck.Beside(kept.Name())
 	}
 	s := serve(t, program, "--pipeline", "scripted", "--listen", "127.0.0.1:0", "--record", record, "--trace", trace)
 
@@ -53,7 +54,7 @@ func TestServeRecordsWhatHappened(t *testing.T) {
 	f, err := os.Open(record)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer func() { _ = f.Close() }()
-	report, err := check.Record(f)
+	report, err := protocolcheck.Record(f)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(report.Problems).To(gomega.BeEmpty())
 	g.Expect([]int{report.Sessions, report.Responses}).To(gomega.Equal([]int{2, 6}))

@@ -11,10 +11,10 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/e2e/check"
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
+	"github.com/antiphon-rt/antiphon/internal/protocolcheck"
 	"github.com/antiphon-rt/antiphon/server"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
 
 // house is a server on loopback, with the record and the trace of all its sessions.
@@ -31,13 +31,13 @@ func open(t *testing.T, script *scripted.Script, change func(*server.Config)) *h
 	g := gomega.NewWithT(t)
 	h := &house{}
 	p := scripted.New(scripted.Options{Script: script})
-	trace, err := check.Trace("e2e")
+	trace, err := protocolcheck.Trace("e2e")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	record, err := check.RecordOf(trace)
+	record, err := protocolcheck.RecordOf(trace)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	cfg := server.Config{
 		Pipeline: p, Loopback: true, AnswerAhead: true,
-		Watch: server.Watch{CheckInvariants: true, Record: check.Both(&h.record, record), Trace: check.Both(&h.trace, trace)},
+		Watch: server.Watch{CheckInvariants: true, Record: protocolcheck.Both(&h.record, record), Trace: protocolcheck.Both(&h.trace, trace)},
 	}
 	if change != nil {
 		change(&cfg)
@@ -67,7 +67,7 @@ func open(t *testing.T, script *scripted.Script, change func(*server.Config)) *h
 // check compares all recorded events with the protocol's rules.
 func (h *house) check(t *testing.T) {
 	t.Helper()
-	report, err := check.Record(h.record.Reader())
+	report, err := protocolcheck.Record(h.record.Reader())
 	if err != nil {
 		t.Errorf("the record: %v", err)
 	}

@@ -28,7 +28,8 @@ type terminal struct {
 func buildProgram(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "antiphon")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/antiphon-rt/antiphon/cmd/antiphon")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/antiphon")
+	build.Dir = ".." // the program belongs to the module of the server
 	out, err := build.CombinedOutput()
 	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred(), string(out))
 	return program

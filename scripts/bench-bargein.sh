@@ -11,5 +11,5 @@ case ",$1," in
 ,, | *,sizes,*) [ -n "$(find sdk/npm/dist/antiphon.tiny.wasm -newer sdk/npm/dist/antiphon.wasm 2>/dev/null)" ] || scripts/sdk.sh || echo "bench-bargein: no build by TinyGo" >&2 ;;
 esac
 
-go build -o .cache/bargein/bargein ./e2e/bargein
+go -C e2e build -o ../.cache/bargein/bargein ./bargein
 exec .cache/bargein/bargein -rows "$1" -clients "$2" ${3:+-n "$3"} -out .cache/bargein/report.md

@@ -11,10 +11,11 @@ letters=$1 draws=$2
 shift 2
 for part in $(echo "${PARTS:-ends,voices,noise}" | tr , ' '); do
 	if [ "$part" = sounds ] || [ "$part" = people ]; then
-		go run ./e2e/voicebench -part "$part"
+		go -C e2e build -o ../.cache/voicebench ./voicebench
+		.cache/voicebench -part "$part"
 	elif [ "$part" = ends ]; then
 		go run ./cmd/antiphon models get --dir .cache/models smart-turn >/dev/null # 12 MB, once
-		go build -o .cache/listenbench ./e2e/listenbench
+		go -C e2e build -o ../.cache/listenbench ./listenbench
 		silero=
 		if [ -n "${SILERO:-}" ]; then # Silero's detector beside ours: its model, and onnxruntime, in a folder of their own
 			silero=python3
@@ -26,7 +27,7 @@ for part in $(echo "${PARTS:-ends,voices,noise}" | tr , ' '); do
 		fi
 		.cache/listenbench -models .cache/models -prompts "$letters" -draws "$draws" -silero "$silero" "$@"
 	else
-		go build -o .cache/noisebench ./e2e/noisebench
+		go -C e2e build -o ../.cache/noisebench ./noisebench
 		.cache/noisebench -models .cache/models -parts "$part"
 	fi
 done

@@ -5,5 +5,5 @@ set -eu
 cd "$(dirname "$0")/.."
 scripts/models.sh
 mkdir -p .cache
-go build -o .cache/enginebench ./e2e/enginebench
+go -C e2e build -o ../.cache/enginebench ./enginebench
 exec .cache/enginebench -models .cache/models -prompts "$1" -n "$2"

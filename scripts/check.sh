@@ -24,16 +24,17 @@ formatted() {
 
 vetted() {
 	go vet ./... &&
-		GOOS=js GOARCH=wasm go vet ./coord/... ./wire/... ./voice/... ./sdk/... ./wasm/... ./web/... &&
+		GOOS=js GOARCH=wasm go vet ./coord/... ./wire/... ./internal/voice/... ./sdk/... ./wasm/... ./web/... &&
+		go -C e2e vet ./... &&
 		go -C tools vet ./... &&
 		go -C formal-verification vet ./...
 }
 
 unit() {
-	packages=$(go list ./... | grep -v -e '/e2e$' -e '/e2e/' -e '/examples/' -e '/examples$')
+	packages=$(go list ./... | grep -v -e '/examples/' -e '/examples$')
 	# The package that takes longest begins first.
 	# shellcheck disable=SC2086 # a list of words
-	go test -vet=off -timeout 30m ./server/session $packages ./e2e/check >"$log" 2>&1
+	go test -vet=off -timeout 30m ./internal/call/session $packages >"$log" 2>&1
 	passed=$?
 	grep -v -e '(cached)' -e 'no test files' "$log" # what was tested anew
 	return $passed
@@ -46,12 +47,13 @@ specs() {
 	mkdir -p $sums
 	all=$(git ls-files -z coord/machine coord/id formal-verification ':!*.fizz' | xargs -0 cat | sha256sum)
 	machines=
-	for machine in coord/*/fingerprint.go; do
-		machine=$(basename "$(dirname "$machine")")
+	for folder in coord/*/fingerprint.go internal/coord/*/fingerprint.go; do
+		folder=$(dirname "$folder")
+		machine=$(basename "$folder")
 		case $machine in
 		session | view) continue ;;
 		esac
-		{ echo "$all" && cat coord/"$machine"/*.go formal-verification/specs/"$machine".fizz | sha256sum; } >"$sums/$machine.new"
+		{ echo "$all" && cat "$folder"/*.go formal-verification/specs/"$machine".fizz | sha256sum; } >"$sums/$machine.new"
 		cmp -s "$sums/$machine.new" "$sums/$machine" || machines="$machines $machine"
 	done
 	[ -n "$machines" ] || return 0

@@ -17,7 +17,7 @@ scripts/clients.sh
 export ANTIPHON_CLIENT_STEPS="$PWD/.cache/clients/steps.txt"
 
 # The examples and the release are steps of their own. The campaign of faults needs a machine without other work: `make faults` runs it.
-packages=$(go list ./e2e/... | grep -v -e /e2e/examples$ -e /e2e/release$ -e /e2e/faults$)
+packages=$(go -C e2e list ./... | grep -v -e /e2e/examples$ -e /e2e/release$ -e /e2e/faults$)
 # shellcheck disable=SC2086 # a list of words
-go test -count=1 -vet=off -p 1 -timeout 30m $packages
+go -C e2e test -count=1 -vet=off -p 1 -timeout 30m $packages
 cat "$ANTIPHON_CLIENT_STEPS"

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 log=$(mktemp)
 figures=$(mktemp)
 trap 'rm -f "$log" "$figures"' EXIT
-if ! go test -count=1 -vet=off -v -run '^(TestProve|TestMutantsAreSeen)$' ./coord/... >"$log" 2>&1; then
+if ! go test -count=1 -vet=off -v -run '^(TestProve|TestMutantsAreSeen)$' ./coord/... ./internal/coord/... >"$log" 2>&1; then
 	cat "$log"
 	exit 1
 fi
@@ -22,10 +22,10 @@ awk '
 		figures = ""
 	}' "$log" | sort >"$figures"
 # A machine whose test is gone has no survivors either.
-for machine in coord/*/fingerprint.go; do
+for machine in coord/*/fingerprint.go internal/coord/*/fingerprint.go; do
 	machine=$(basename "$(dirname "$machine")")
 	if ! grep -q "^$machine " "$figures"; then
-		echo "mutate-code: no figures of coord/$machine: its tests must prove its table (coordtest.Prove)" >&2
+		echo "mutate-code: no figures of $machine: its tests must prove its table (coordtest.Prove)" >&2
 		exit 1
 	fi
 done

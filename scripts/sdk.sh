@@ -28,7 +28,7 @@ node tools/tinygo/smoke.mjs sdk/npm/release $out/checked.wasm
 for package in release dist; do
 	node tools/tinygo/smoke.mjs sdk/npm/$package
 done
-go test -count=1 -vet=off ./e2e/release
+go -C e2e test -count=1 -vet=off ./release
 cd tools
 exec go run ./sdksize "$@" sdksize/budget.txt tinygo=../sdk/npm/release/antiphon.wasm go=../sdk/npm/dist/antiphon.wasm \
 	loader=../sdk/npm/release/antiphon.js exec=../sdk/npm/release/antiphon-exec.js talk=../sdk/npm/release/antiphon-talk.js

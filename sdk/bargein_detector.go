@@ -2,7 +2,7 @@ package sdk
 
 // The detector of speech over the agent, which each platform runs beside its microphone.
 
-import "github.com/antiphon-rt/antiphon/voice"
+import "github.com/antiphon-rt/antiphon/internal/voice"
 
 // Detection is what a BargeInDetector finds in one frame.
 type Detection uint8

@@ -8,7 +8,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 
 // speech makes syllables of 200 ms with a gap of 50 ms between them: pulses at a pitch that glides, through two resonances

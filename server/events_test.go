@@ -10,8 +10,8 @@ import (
 	"github.com/coder/websocket"
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/server"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 )
 
 // TestSlowBody checks that the server does not wait for a client that never ends its request's body.

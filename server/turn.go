@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net/netip"
 
-	"github.com/antiphon-rt/antiphon/server/rtc"
-	"github.com/antiphon-rt/antiphon/server/rtc/relay"
-	"github.com/antiphon-rt/antiphon/server/signal"
+	"github.com/antiphon-rt/antiphon/internal/call/rtc"
+	"github.com/antiphon-rt/antiphon/internal/call/rtc/relay"
+	"github.com/antiphon-rt/antiphon/internal/httpapi"
 )
 
 // The TURN server inside of the server, and the ICE servers that clients hear of.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/server"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
 
 // TestTurnServer checks under which URLs clients hear of the TURN server inside of the server, and that Close closes its ports.

@@ -16,7 +16,7 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/antiphon-rt/antiphon/web/internal/asset"
+	"github.com/antiphon-rt/antiphon/internal/asset"
 	"github.com/antiphon-rt/antiphon/web/internal/dist"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"github.com/maxence-charriere/go-app/v10/pkg/app"
 
-	"github.com/antiphon-rt/antiphon/web/internal/asset"
+	"github.com/antiphon-rt/antiphon/internal/asset"
+	"github.com/antiphon-rt/antiphon/internal/pagescript"
 	"github.com/antiphon-rt/antiphon/web/internal/dist"
-	"github.com/antiphon-rt/antiphon/web/script"
 )
 
 //go:embed static/worker.js

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"net"
 
-	engines "github.com/antiphon-rt/antiphon/server/pipeline/backend"
-	"github.com/antiphon-rt/antiphon/server/pipeline/backend/rpc"
-	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/sphinx"
+	engines "github.com/antiphon-rt/antiphon/internal/engine/backend"
+	"github.com/antiphon-rt/antiphon/internal/engine/backend/rpc"
+	"github.com/antiphon-rt/antiphon/internal/engine/sphinx"
 )
 
 type backend struct {

@@ -10,8 +10,8 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/antiphon-rt/antiphon/internal/cluster"
 	"github.com/antiphon-rt/antiphon/server"
-	"github.com/antiphon-rt/antiphon/server/cluster"
 )
 
 // clustered has the flags of a server of a cluster.

@@ -14,11 +14,11 @@ import (
 	"github.com/coder/websocket"
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/cluster"
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
+	"github.com/antiphon-rt/antiphon/internal/journal"
+	"github.com/antiphon-rt/antiphon/internal/store"
 	"github.com/antiphon-rt/antiphon/server"
-	"github.com/antiphon-rt/antiphon/server/cluster"
-	"github.com/antiphon-rt/antiphon/server/journal"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
-	"github.com/antiphon-rt/antiphon/server/store"
 )
 
 func TestClusterChecksItsFlags(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/strict"
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
-	"github.com/antiphon-rt/antiphon/server/pipeline/config/strict"
 )
 
 // parse returns the commands of a command line.

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/cmd/antiphon/internal/terminal"
+	"github.com/antiphon-rt/antiphon/internal/engine/probe"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
-	"github.com/antiphon-rt/antiphon/server/pipeline/probe"
 )
 
 type doctor struct {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/probe"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
-	"github.com/antiphon-rt/antiphon/server/pipeline/probe"
 )
 
 func TestDiagnoseSaysWhatIsMissing(t *testing.T) {

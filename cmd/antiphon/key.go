@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/antiphon-rt/antiphon/server/apikey"
+	"github.com/antiphon-rt/antiphon/internal/apikey"
 )
 
 type key struct {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/server/apikey"
+	"github.com/antiphon-rt/antiphon/internal/apikey"
 )
 
 func TestKey(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/call/settings"
+	"github.com/antiphon-rt/antiphon/internal/engine/strict"
+	"github.com/antiphon-rt/antiphon/internal/httpapi"
 	"github.com/antiphon-rt/antiphon/server"
-	"github.com/antiphon-rt/antiphon/server/pipeline/config/strict"
-	"github.com/antiphon-rt/antiphon/server/session/settings"
-	"github.com/antiphon-rt/antiphon/server/signal"
 )
 
 // limits are the flags that limit what clients may do. The file that --limits-file names may have each of them; it is read again while the

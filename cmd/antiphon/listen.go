@@ -9,9 +9,9 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/antiphon-rt/antiphon/internal/httpguard"
+	"github.com/antiphon-rt/antiphon/internal/oneport"
 	"github.com/antiphon-rt/antiphon/server"
-	"github.com/antiphon-rt/antiphon/server/httpguard"
-	"github.com/antiphon-rt/antiphon/server/oneport"
 )
 
 // openPort opens the port of --listen, and writes into cfg what else the port carries. The connections of web are those of TLS if secured is

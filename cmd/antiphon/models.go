@@ -11,7 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/models"
+	"github.com/antiphon-rt/antiphon/internal/engine/models"
 )
 
 // modelCommands are the subcommands of `antiphon models`.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/models"
+	"github.com/antiphon-rt/antiphon/internal/engine/models"
 )
 
 func TestModelsList(t *testing.T) {

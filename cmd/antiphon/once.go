@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/server/httpguard"
-	idempotent "github.com/antiphon-rt/antiphon/server/once"
-	"github.com/antiphon-rt/antiphon/server/store"
+	"github.com/antiphon-rt/antiphon/internal/httpguard"
+	idempotent "github.com/antiphon-rt/antiphon/internal/once"
+	"github.com/antiphon-rt/antiphon/internal/store"
 )
 
 type once struct {

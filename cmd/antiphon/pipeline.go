@@ -17,15 +17,15 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/probe"
+	"github.com/antiphon-rt/antiphon/internal/engine/rnnoise"
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
+	"github.com/antiphon-rt/antiphon/internal/engine/sherpa"
+	"github.com/antiphon-rt/antiphon/internal/engine/speakable"
+	"github.com/antiphon-rt/antiphon/internal/engine/strict"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
-	"github.com/antiphon-rt/antiphon/server/pipeline/config/strict"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
-	"github.com/antiphon-rt/antiphon/server/pipeline/probe"
-	"github.com/antiphon-rt/antiphon/server/pipeline/rnnoise"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
-	"github.com/antiphon-rt/antiphon/server/pipeline/sherpa"
-	"github.com/antiphon-rt/antiphon/server/pipeline/speakable"
 )
 
 // givenOn returns the names of the flags that the command line or the environment sets.

@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"time"
 
+	signaling "github.com/antiphon-rt/antiphon/internal/httpapi"
+	"github.com/antiphon-rt/antiphon/internal/httpguard"
 	"github.com/antiphon-rt/antiphon/server"
-	"github.com/antiphon-rt/antiphon/server/httpguard"
-	signaling "github.com/antiphon-rt/antiphon/server/signal"
 )
 
 // certified is the TLS configuration of a server, which a reload replaces. It is nil for plain HTTP.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/server/apikey"
-	"github.com/antiphon-rt/antiphon/server/httpguard"
-	signaling "github.com/antiphon-rt/antiphon/server/signal"
+	"github.com/antiphon-rt/antiphon/internal/apikey"
+	signaling "github.com/antiphon-rt/antiphon/internal/httpapi"
+	"github.com/antiphon-rt/antiphon/internal/httpguard"
 )
 
 // reloads keeps what it is given.

@@ -9,15 +9,15 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/cluster"
+	"github.com/antiphon-rt/antiphon/internal/journal"
+	"github.com/antiphon-rt/antiphon/internal/journal/logstore"
+	"github.com/antiphon-rt/antiphon/internal/runs"
+	"github.com/antiphon-rt/antiphon/internal/runs/runsapi"
+	"github.com/antiphon-rt/antiphon/internal/runs/toolrun"
+	"github.com/antiphon-rt/antiphon/internal/store"
 	"github.com/antiphon-rt/antiphon/server"
-	"github.com/antiphon-rt/antiphon/server/cluster"
-	"github.com/antiphon-rt/antiphon/server/journal"
-	"github.com/antiphon-rt/antiphon/server/journal/logstore"
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
-	"github.com/antiphon-rt/antiphon/server/runs"
-	"github.com/antiphon-rt/antiphon/server/runs/runsapi"
-	"github.com/antiphon-rt/antiphon/server/runs/toolrun"
-	"github.com/antiphon-rt/antiphon/server/store"
 )
 
 // kept is the store of a server, with the runs in it and the cluster that shares it.

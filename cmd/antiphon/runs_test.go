@@ -9,8 +9,8 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/store"
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
-	"github.com/antiphon-rt/antiphon/server/store"
 )
 
 // A server in a container without a folder for temporary files serves calls, and says what it does not do. Runs need a store.

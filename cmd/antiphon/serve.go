@@ -17,11 +17,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/antiphon-rt/antiphon/internal/apikey"
+	"github.com/antiphon-rt/antiphon/internal/call/summary"
+	"github.com/antiphon-rt/antiphon/internal/engine/probe"
+	"github.com/antiphon-rt/antiphon/internal/httpguard"
 	"github.com/antiphon-rt/antiphon/server"
-	"github.com/antiphon-rt/antiphon/server/apikey"
-	"github.com/antiphon-rt/antiphon/server/httpguard"
-	"github.com/antiphon-rt/antiphon/server/pipeline/probe"
-	"github.com/antiphon-rt/antiphon/server/session/summary"
 	"github.com/antiphon-rt/antiphon/web"
 )
 

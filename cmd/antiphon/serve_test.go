@@ -19,11 +19,11 @@ import (
 	"github.com/coder/websocket"
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/apikey"
+	"github.com/antiphon-rt/antiphon/internal/call/settings"
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
+	"github.com/antiphon-rt/antiphon/internal/httpapi"
 	"github.com/antiphon-rt/antiphon/server"
-	"github.com/antiphon-rt/antiphon/server/apikey"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
-	"github.com/antiphon-rt/antiphon/server/session/settings"
-	"github.com/antiphon-rt/antiphon/server/signal"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	finder "github.com/antiphon-rt/antiphon/cmd/antiphon/internal/setup"
 	"github.com/antiphon-rt/antiphon/cmd/antiphon/internal/terminal"
+	"github.com/antiphon-rt/antiphon/internal/engine/strict"
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
-	"github.com/antiphon-rt/antiphon/server/pipeline/config/strict"
 )
 
 type setup struct {

@@ -8,15 +8,15 @@ import (
 	"io"
 	"log/slog"
 
-	"github.com/antiphon-rt/antiphon/coord/idempotency"
-	"github.com/antiphon-rt/antiphon/coord/journal"
 	"github.com/antiphon-rt/antiphon/coord/machine"
-	work "github.com/antiphon-rt/antiphon/coord/run"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/internal/coord/idempotency"
+	"github.com/antiphon-rt/antiphon/internal/coord/journal"
+	work "github.com/antiphon-rt/antiphon/internal/coord/run"
+	calls "github.com/antiphon-rt/antiphon/internal/journal"
+	idempotent "github.com/antiphon-rt/antiphon/internal/once"
+	"github.com/antiphon-rt/antiphon/internal/runs"
 	"github.com/antiphon-rt/antiphon/server"
-	calls "github.com/antiphon-rt/antiphon/server/journal"
-	idempotent "github.com/antiphon-rt/antiphon/server/once"
-	"github.com/antiphon-rt/antiphon/server/runs"
 )
 
 // openSteps begins to write the steps to out, if it is not nil. stop writes what waits.

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/cluster"
+	"github.com/antiphon-rt/antiphon/internal/httpapi"
+	idempotent "github.com/antiphon-rt/antiphon/internal/once"
+	"github.com/antiphon-rt/antiphon/internal/store"
 	"github.com/antiphon-rt/antiphon/server"
-	"github.com/antiphon-rt/antiphon/server/cluster"
-	idempotent "github.com/antiphon-rt/antiphon/server/once"
-	"github.com/antiphon-rt/antiphon/server/signal"
-	"github.com/antiphon-rt/antiphon/server/store"
 )
 
 // storage has the flags that say where the store is.

@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/cmd/antiphon/internal/terminal"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/internal/wav"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // voiceCommands are the subcommands of `antiphon voices`.

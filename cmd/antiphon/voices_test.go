@@ -18,13 +18,13 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/apikey"
+	"github.com/antiphon-rt/antiphon/internal/engine/models"
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/internal/wav"
 	"github.com/antiphon-rt/antiphon/server"
-	"github.com/antiphon-rt/antiphon/server/apikey"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
-	"github.com/antiphon-rt/antiphon/server/pipeline/models"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
 
 func TestThePipelineOfTheFlagHasTheVoiceGate(t *testing.T) {

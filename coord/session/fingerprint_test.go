@@ -7,8 +7,8 @@ import (
 	"hash/fnv"
 	"strings"
 
-	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
 // digest hashes the edges of an exploration in their order, which the domain gives. Each state, event and effect is

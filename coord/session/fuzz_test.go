@@ -16,7 +16,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/coord/coordtest"
+	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
 // corpus is the folder of the inputs with which fuzzing starts.

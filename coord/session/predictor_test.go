@@ -4,11 +4,11 @@ package session
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/bargein"
-	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
 // predictor is a client that ducks the agent itself: the machine of package bargein, and its driver with the loudspeaker.

@@ -13,7 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/coord/view"
-	"github.com/antiphon-rt/antiphon/coord/view/projection"
+	"github.com/antiphon-rt/antiphon/internal/projection"
 )
 
 // The client's view of a session (package view) is checked here, where the session's exploration and its simulator are.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/coord/coordtest"
+	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
 var subject = coordtest.Subject[State, Event, Effect, Seen]{

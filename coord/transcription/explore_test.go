@@ -8,8 +8,8 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
 const newest = 2 // largest turn of the explored domain

@@ -6,8 +6,8 @@ package view
 import (
 	"testing"
 
-	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
 // The largest turn that is announced, and the largest response. One above them is known to nobody.

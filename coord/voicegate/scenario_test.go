@@ -5,7 +5,7 @@ package voicegate
 import (
 	"testing"
 
-	"github.com/antiphon-rt/antiphon/coord/coordtest"
+	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
 func TestStories(t *testing.T) { coordtest.Stories(t, subject) }

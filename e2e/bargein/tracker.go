@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
-	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 
 // trackRate is the sample rate of all comparisons, in hertz. It is enough to distinguish stretches of speech.

@@ -9,8 +9,8 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+	"github.com/antiphon-rt/antiphon/internal/engine/sphinx"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
-	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/sphinx"
 )
 
 // On a machine without the speech packages the page says what is missing and how to get it, and answers in writing.

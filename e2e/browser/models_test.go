@@ -19,9 +19,9 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/internal/wav"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
 
 // standIns are servers that answer as Ollama, speaches and Kokoro-FastAPI do. They recognise and speak the tones of the scripted pipeline.

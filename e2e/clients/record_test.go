@@ -11,7 +11,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/e2e/check"
+	"github.com/antiphon-rt/antiphon/internal/protocolcheck"
 )
 
 // holds checks the whole recording: the protocol's rules, required fields among them, and the client's own parser.
@@ -19,7 +19,7 @@ func (h *house) holds(sessions int) {
 	h.t.Helper()
 	record, err := os.ReadFile(h.record)
 	h.g.Expect(err).NotTo(gomega.HaveOccurred())
-	report, err := check.Record(bytes.NewReader(record))
+	report, err := protocolcheck.Record(bytes.NewReader(record))
 	h.g.Expect(err).NotTo(gomega.HaveOccurred())
 	for _, p := range report.Problems {
 		h.t.Errorf("the record: %v", p)

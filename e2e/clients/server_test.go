@@ -14,8 +14,8 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/e2e/check"
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+	"github.com/antiphon-rt/antiphon/internal/protocolcheck"
 )
 
 // house is a running bin/antiphon with a scripted pipeline, and its recording.
@@ -40,11 +40,11 @@ func open(t *testing.T, name string, flags ...string) *house {
 	keys := filepath.Join(folder, "keys")
 	g.Expect(os.WriteFile(keys, []byte(key+"\n"), 0o600)).To(gomega.Succeed())
 	trace := filepath.Join(folder, "trace.jsonl")
-	kept, err := check.Trace(name)
+	kept, err := protocolcheck.Trace(name)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	if kept != nil {
 		g.Expect(kept.Close()).To(gomega.Succeed())
-		trace, h.record = kept.Name(), check.Beside(kept.Name())
+		trace, h.record = kept.Name(), protocolcheck.Beside(kept.Name())
 	}
 	script := filepath.Join(folder, "pipeline.yaml")
 	g.Expect(os.WriteFile(script, []byte(slowSpeech), 0o600)).To(gomega.Succeed())

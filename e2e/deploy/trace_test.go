@@ -18,13 +18,13 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/e2e/check"
+	"github.com/antiphon-rt/antiphon/internal/protocolcheck"
 )
 
 // keep copies the traces of servers to where `make trace-check` finds them after `make e2e`, and compares them with the specifications.
 func keep(g *gomega.WithT, name string, traces ...string) {
 	for _, trace := range traces {
-		kept, err := check.Trace(name)
+		kept, err := protocolcheck.Trace(name)
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		if kept == nil {
 			return // nobody asks for them
@@ -108,7 +108,7 @@ func watchJournals(t *testing.T, address string) *journalWatch {
 }
 
 func (w *journalWatch) written(m *nats.Msg) {
-	epoch := binary.BigEndian.Uint32(m.Data[1:]) // see server/journal/entry.go
+	epoch := binary.BigEndian.Uint32(m.Data[1:]) // see internal/journal/entry.go
 	one := journalWrite{
 		reply: m.Reply, list: strings.TrimPrefix(m.Subject, "LOG.calls."), epoch: epoch, claims: bytes.Contains(m.Data, fmt.Appendf(nil, `"Claimed":%d,`, epoch)),
 	}

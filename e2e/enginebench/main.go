@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/command"
+	"github.com/antiphon-rt/antiphon/internal/engine/sherpa"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
-	"github.com/antiphon-rt/antiphon/server/pipeline/sherpa"
 )
 
 // options are the flags.

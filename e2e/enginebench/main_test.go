@@ -9,7 +9,7 @@ import (
 	"github.com/onsi/gomega"
 	"go.uber.org/goleak"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

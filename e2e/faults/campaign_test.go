@@ -21,9 +21,9 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/apikey"
 	"github.com/antiphon-rt/antiphon/sdk"
 	"github.com/antiphon-rt/antiphon/sdk/native"
-	"github.com/antiphon-rt/antiphon/server/apikey"
 )
 
 const (

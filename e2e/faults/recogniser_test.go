@@ -17,8 +17,8 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/sdk/native"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // TestStoppedRecogniser: a recogniser process that stops (SIGSTOP) loses one turn of one caller. The server says so, ends the process, and

@@ -5,8 +5,8 @@ package main
 import (
 	"time"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
-	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 
 // settle is the silence after which semantic_vad begins to wait for the end, as in a session.

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
-	"github.com/antiphon-rt/antiphon/server/pipeline/smartturn"
+	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
+	"github.com/antiphon-rt/antiphon/internal/engine/smartturn"
 )
 
 // judge is an endofturn.Judge whose answers come in the time of a turn. Only one goroutine may use it.

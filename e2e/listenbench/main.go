@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/command"
-	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
-	"github.com/antiphon-rt/antiphon/server/pipeline/sherpa"
+	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
+	"github.com/antiphon-rt/antiphon/internal/engine/sherpa"
 )
 
 // options are the flags.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
+	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
 )
 
 // policies returns the ways to end a turn that are compared.

@@ -12,8 +12,8 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
-	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 
 const (

@@ -12,8 +12,8 @@ import (
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/human"
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/sdk"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // musicFolder has Debian's music for telephone systems (asterisk-moh-opsound-g722).

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/human"
+	"github.com/antiphon-rt/antiphon/internal/engine/rnnoise"
+	"github.com/antiphon-rt/antiphon/internal/engine/sherpa"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
-	"github.com/antiphon-rt/antiphon/server/pipeline/rnnoise"
-	"github.com/antiphon-rt/antiphon/server/pipeline/sherpa"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 const (

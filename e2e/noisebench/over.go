@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/human"
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
+	"github.com/antiphon-rt/antiphon/internal/engine/sherpa"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/sdk"
 	"github.com/antiphon-rt/antiphon/sdk/native"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
-	"github.com/antiphon-rt/antiphon/server/pipeline/sherpa"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // stopping is what a person says to stop the agent: a prompt, or a piece of it, in ms. to is 0 for the end.

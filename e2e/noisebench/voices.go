@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/human"
-	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 
 const (

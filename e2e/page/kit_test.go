@@ -16,7 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
-	"github.com/antiphon-rt/antiphon/web/script"
+	"github.com/antiphon-rt/antiphon/internal/pagescript"
 )
 
 const (

@@ -20,7 +20,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
-	"github.com/antiphon-rt/antiphon/server/apikey"
+	"github.com/antiphon-rt/antiphon/internal/apikey"
 )
 
 // The image of deploy/Dockerfile behind NAT: its root as a chroot, a user without rights, and the ports that the Dockerfile names.

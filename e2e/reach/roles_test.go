@@ -22,11 +22,11 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
+	"github.com/antiphon-rt/antiphon/internal/oneport"
 	"github.com/antiphon-rt/antiphon/sdk"
 	"github.com/antiphon-rt/antiphon/sdk/native"
 	"github.com/antiphon-rt/antiphon/server"
-	"github.com/antiphon-rt/antiphon/server/oneport"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
 
 // The roles in which the test program runs: the server and the client of a call, each in a namespace.

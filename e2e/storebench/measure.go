@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/server/once"
-	"github.com/antiphon-rt/antiphon/server/store"
+	"github.com/antiphon-rt/antiphon/internal/once"
+	"github.com/antiphon-rt/antiphon/internal/store"
 )
 
 // kept is a way to keep the keys.

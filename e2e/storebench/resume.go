@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/server/journal"
-	"github.com/antiphon-rt/antiphon/server/journal/logstore"
-	"github.com/antiphon-rt/antiphon/server/runs"
-	"github.com/antiphon-rt/antiphon/server/store"
+	"github.com/antiphon-rt/antiphon/internal/journal"
+	"github.com/antiphon-rt/antiphon/internal/journal/logstore"
+	"github.com/antiphon-rt/antiphon/internal/runs"
+	"github.com/antiphon-rt/antiphon/internal/store"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 

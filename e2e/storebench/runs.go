@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/server/runs"
-	"github.com/antiphon-rt/antiphon/server/store"
+	"github.com/antiphon-rt/antiphon/internal/runs"
+	"github.com/antiphon-rt/antiphon/internal/store"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/command"
 	"github.com/antiphon-rt/antiphon/e2e/internal/human"
-	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 
 // options are the flags.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/human"
-	"github.com/antiphon-rt/antiphon/server/pipeline/voiceprint"
+	"github.com/antiphon-rt/antiphon/internal/engine/voiceprint"
 )
 
 const (

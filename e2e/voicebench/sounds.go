@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/human"
-	"github.com/antiphon-rt/antiphon/server/pipeline/sounds"
+	"github.com/antiphon-rt/antiphon/internal/engine/sounds"
 )
 
 // names are the sounds, in the order of the table's columns.

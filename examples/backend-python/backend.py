@@ -3,7 +3,7 @@
     python3 backend.py 127.0.0.1:50051
 
 It needs Debian's packages python3-grpcio and python3-protobuf. Put your engine in place of the class Engine.
-The file server/pipeline/backend/rpc/pb/backend.proto has the protocol; backend.binpb is made from it.
+The file internal/engine/backend/rpc/pb/backend.proto has the protocol; backend.binpb is made from it.
 """
 
 import signal

@@ -11,7 +11,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 
 // ErrFormat: the data are no WAV file that this package reads. The error that wraps it says why.

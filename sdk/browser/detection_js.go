@@ -6,8 +6,8 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/sdk"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 const (

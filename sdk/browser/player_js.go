@@ -7,8 +7,8 @@ import (
 	"syscall/js"
 	"unsafe"
 
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/sdk"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/sdk"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // tone returns a JavaScript function that gives the fake worklet a sine of this amplitude.

@@ -7,8 +7,8 @@ package native
 import (
 	"sync"
 
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/sdk"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 const (

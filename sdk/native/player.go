@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/sdk"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // player plays the responses of a call over a WebSocket, one frame at a time. Safe for concurrent use.

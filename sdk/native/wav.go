@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/internal/wav"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // ErrWAV: the data are no WAV file that ReadWAV reads; the wrapping error says what is wrong.

@@ -6,7 +6,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
+	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
 )
 
 // EndJudge hears whether a user has finished a turn. Its answers are a part of the estimates of package endofturn. It is safe for concurrent use.

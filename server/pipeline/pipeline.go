@@ -5,8 +5,8 @@ package pipeline
 import (
 	"context"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
-	"github.com/antiphon-rt/antiphon/server/pipeline/sounds"
+	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
+	"github.com/antiphon-rt/antiphon/internal/engine/sounds"
 )
 
 // Sample rates of the audio that goes into and comes out of the stages, in Hz. Both are mono.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
-	"github.com/antiphon-rt/antiphon/server/pipeline/sounds"
+	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
+	"github.com/antiphon-rt/antiphon/internal/engine/sounds"
 )
 
 // Stage is one stage of a pipeline, together with what the owner of the pipeline needs. S is Transcriber, Model or Synthesizer.

@@ -7,7 +7,7 @@
 // package's folder and its name. The reference may also hold goals, in the same
 // format with Target for Benchmark, in the part of their package:
 //
-//	pkg: github.com/antiphon-rt/antiphon/voice
+//	pkg: github.com/antiphon-rt/antiphon/internal/voice
 //	TargetDetector 10000 ns/op
 package main
 

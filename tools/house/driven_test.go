@@ -16,7 +16,7 @@ import (
 )
 
 // machineRow is a row of the table: a machine, what it decides, its package, its drivers, and what waits.
-var machineRow = regexp.MustCompile("(?m)^\\| [a-z]+ \\| [^|]+ \\| `(coord/[a-z]+)`[^|]*\\|([^|]*)\\|([^|]*)\\|$")
+var machineRow = regexp.MustCompile("(?m)^\\| [a-z]+ \\| [^|]+ \\| `((?:internal/)?coord/[a-z]+)`[^|]*\\|([^|]*)\\|([^|]*)\\|$")
 
 // TestMachinesAreDriven holds the table to the code. A driver performs an effect when a case of a type switch names it and does something. An
 // event can happen when a driver, or the composition, makes a value of its type.

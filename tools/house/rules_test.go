@@ -53,14 +53,14 @@ func TestStructsAreSmall(t *testing.T) {
 	}
 }
 
-// large are the packages under server that have more than maxPackageLines lines without their tests.
+// large are the packages under server and internal that have more than maxPackageLines lines without their tests.
 var large = map[string]bool{}
 
-// TestPackagesOfTheServerAreSmall counts the lines of each package under server.
+// TestPackagesOfTheServerAreSmall counts the lines of each package under server and internal.
 func TestPackagesOfTheServerAreSmall(t *testing.T) {
 	lines := map[string]int{}
 	eachGoFile(t, func(name string, fset *token.FileSet, file *ast.File) {
-		if strings.HasPrefix(name, "server/") && !strings.HasSuffix(name, "_test.go") {
+		if (strings.HasPrefix(name, "server/") || strings.HasPrefix(name, "internal/")) && !strings.HasSuffix(name, "_test.go") {
 			lines[filepath.Dir(name)] += fset.File(file.FileStart).LineCount()
 		}
 	})
@@ -163,7 +163,7 @@ func TestPackagesWithoutDetectorStartNoGoroutine(t *testing.T) {
 	pattern, _, _ := strings.Cut(value("several"), "/")
 	several := regexp.MustCompile(pattern + "|^calls$") // TestCalls calls it
 	// These are for tests of packages that are tested with the detector, or are themselves what the named tests run.
-	helpers := regexp.MustCompile(`^coord/coordtest/|^server/pipeline/internal/pipetest/`)
+	helpers := regexp.MustCompile(`^internal/coordtest/|^internal/engine/pipetest/`)
 	eachGoFile(t, func(name string, fset *token.FileSet, file *ast.File) {
 		if !pure.MatchString(name) || helpers.MatchString(name) {
 			return

@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/e2e/check"
+	"github.com/antiphon-rt/antiphon/internal/protocolcheck"
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/web"
@@ -43,15 +43,15 @@ func Serve(p *pipeline.Pipeline, logger *slog.Logger, origins ...string) (*Serve
 	}
 	s := &Server{Events: &Lines{}, Steps: &Lines{}, served: make(chan error, 1)}
 	var err error
-	if s.trace, err = check.Trace("browser"); err != nil {
+	if s.trace, err = protocolcheck.Trace("browser"); err != nil {
 		return nil, err
 	}
-	if s.record, err = check.RecordOf(s.trace); err != nil {
+	if s.record, err = protocolcheck.RecordOf(s.trace); err != nil {
 		return nil, errors.Join(err, s.trace.Close())
 	}
 	s.server, err = server.New(server.Config{
 		Pipeline: p, Logger: logger, Page: web.Handler(web.Options{}), Loopback: true, Access: server.Access{Origins: origins},
-		Watch: server.Watch{Record: check.Both(s.Events, s.record), Trace: check.Both(s.Steps, s.trace)},
+		Watch: server.Watch{Record: protocolcheck.Both(s.Events, s.record), Trace: protocolcheck.Both(s.Steps, s.trace)},
 	})
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 )
 
 // Site is an origin with pages, and a server with the scripted pipeline that the pages may call. Both end with the test.

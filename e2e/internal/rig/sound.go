@@ -11,8 +11,8 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/internal/wav"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // SpeechRate is the sample rate of a Sound, in hertz.

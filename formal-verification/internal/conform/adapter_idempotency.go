@@ -1,12 +1,12 @@
 package conform
 
-// The adapters of idempotency.fizz and idempotency_unknown.fizz: compare them with the table of coord/idempotency.
+// The adapters of idempotency.fizz and idempotency_unknown.fizz: compare them with the table of internal/coord/idempotency.
 
 import (
 	"fmt"
 
-	"github.com/antiphon-rt/antiphon/coord/idempotency"
 	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/internal/coord/idempotency"
 )
 
 // The sizes of specs/idempotency.fizz and specs/idempotency_unknown.fizz.

@@ -1,11 +1,11 @@
 package conform
 
-// The adapter of journal.fizz: compares it with the table of coord/journal.
+// The adapter of journal.fizz: compares it with the table of internal/coord/journal.
 
 import (
 	"fmt"
 
-	"github.com/antiphon-rt/antiphon/coord/journal"
+	"github.com/antiphon-rt/antiphon/internal/coord/journal"
 )
 
 // journalRecords is RECORDS of specs/journal.fizz.

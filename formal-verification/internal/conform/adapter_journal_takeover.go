@@ -1,13 +1,13 @@
 package conform
 
-// The adapter of journal_takeover.fizz: two machines of coord/journal, with a model of their drivers, of the store and of the client.
+// The adapter of journal_takeover.fizz: two machines of internal/coord/journal, with a model of their drivers, of the store and of the client.
 
 import (
 	"fmt"
 	"strings"
 
-	"github.com/antiphon-rt/antiphon/coord/journal"
 	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/internal/coord/journal"
 )
 
 // The bounds of specs/journal_takeover.fizz.

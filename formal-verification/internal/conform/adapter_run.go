@@ -1,11 +1,11 @@
 package conform
 
-// The adapter of run.fizz: compares it with the table of coord/run and with its contract.json.
+// The adapter of run.fizz: compares it with the table of internal/coord/run and with its contract.json.
 
 import (
 	"fmt"
 
-	"github.com/antiphon-rt/antiphon/coord/run"
+	"github.com/antiphon-rt/antiphon/internal/coord/run"
 )
 
 // QUESTIONS and RESUMES of specs/run.fizz, its clock and its one result.
@@ -17,7 +17,7 @@ const (
 )
 
 // runMachine returns the adapter. It needs no domain, because the state has the newest attempt and the newest question. It also
-// compares the spec with coord/run/contract.json.
+// compares the spec with internal/coord/run/contract.json.
 func runMachine() Comparer {
 	fields := Fields[run.State](
 		run.Queued{}, run.Running{}, run.WaitingUser{}, run.Succeeded{}, run.Failed{}, run.Canceled{},

@@ -1,6 +1,6 @@
 package conform
 
-// Compares coord/run/contract.json, the description of a run for other programs, with run.fizz.
+// Compares internal/coord/run/contract.json, the description of a run for other programs, with run.fizz.
 
 import (
 	"encoding/json"
@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/antiphon-rt/antiphon/coord/run"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
+	"github.com/antiphon-rt/antiphon/internal/coord/run"
 )
 
 // contractFile is the run's contract, in the repository.
@@ -56,7 +56,7 @@ func readContract(folder string) (contract, error) {
 			continue
 		}
 		if err != nil {
-			return contract{}, fmt.Errorf("read the run's contract (go generate ./coord/run writes it): %w", err)
+			return contract{}, fmt.Errorf("read the run's contract (go generate ./internal/coord/run writes it): %w", err)
 		}
 		var c contract
 		if err := json.Unmarshal(raw, &c); err != nil {

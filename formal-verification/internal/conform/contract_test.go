@@ -12,7 +12,7 @@ import (
 )
 
 // TestContract compares the run's contract with its spec, as it is and with each fault.
-// contractOf reads the contract of coord/run.
+// contractOf reads the contract of internal/coord/run.
 func contractOf(t *testing.T) contract {
 	t.Helper()
 	g := gomega.NewWithT(t)

@@ -3,8 +3,8 @@ package conform
 // Adapters that also compare the monitor: what it remembers must equal the variables of the specification that are not in the code's state.
 
 import (
-	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
 // world is a domain that consists of what the code's monitor remembers (Seen) in the state At. With it an adapter can compare the

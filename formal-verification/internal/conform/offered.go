@@ -9,7 +9,6 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/bargein"
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -19,6 +18,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/coord/view"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
+	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
 // What an adapter never offers the code: states in which it never sends an event, events that it never sends in a state, and

@@ -3,9 +3,9 @@ package conform
 // The types that an adapter fills in: System for any code, Machine for one table; and the figures of a comparison.
 
 import (
-	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
+	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
 // Labelled is an event of the code with the label of the spec's edges that mean the same, for example `BodyEnded id=2

@@ -9,8 +9,8 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
 // JSON returns a value as the nodes of the graph write it.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
+	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
 // Variables that every spec may have: the effects of the last action, and the assertions that it broke.

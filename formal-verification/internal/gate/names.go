@@ -10,18 +10,18 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/draft"
 	"github.com/antiphon-rt/antiphon/coord/generation"
-	"github.com/antiphon-rt/antiphon/coord/idempotency"
-	"github.com/antiphon-rt/antiphon/coord/journal"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
-	"github.com/antiphon-rt/antiphon/coord/run"
 	"github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/coord/voicegate"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/check"
+	"github.com/antiphon-rt/antiphon/internal/coord/idempotency"
+	"github.com/antiphon-rt/antiphon/internal/coord/journal"
+	"github.com/antiphon-rt/antiphon/internal/coord/run"
 )
 
 // design has, for each spec, the assertions that it must have in addition to the invariants of the code's monitor: mostly liveness

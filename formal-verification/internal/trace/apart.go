@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/antiphon-rt/antiphon/coord/coordtest"
-	"github.com/antiphon-rt/antiphon/coord/idempotency"
-	"github.com/antiphon-rt/antiphon/coord/journal"
 	"github.com/antiphon-rt/antiphon/coord/machine"
-	"github.com/antiphon-rt/antiphon/coord/run"
+	"github.com/antiphon-rt/antiphon/internal/coord/idempotency"
+	"github.com/antiphon-rt/antiphon/internal/coord/journal"
+	"github.com/antiphon-rt/antiphon/internal/coord/run"
+	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
 // apart has these machines.

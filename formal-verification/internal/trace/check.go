@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/conform"
+	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
 // longest is the largest length of a line in bytes. A step has only a few effects.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
 // step is one line of a log with its values.

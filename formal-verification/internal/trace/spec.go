@@ -9,16 +9,16 @@ import (
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/id"
-	"github.com/antiphon-rt/antiphon/coord/idempotency"
-	"github.com/antiphon-rt/antiphon/coord/journal"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
-	"github.com/antiphon-rt/antiphon/coord/run"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/conform"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
+	"github.com/antiphon-rt/antiphon/internal/coord/idempotency"
+	"github.com/antiphon-rt/antiphon/internal/coord/journal"
+	"github.com/antiphon-rt/antiphon/internal/coord/run"
+	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
 // Spec has the steps of a machine's spec: for each state and event of its small domain, the next state and the effects.

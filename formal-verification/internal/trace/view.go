@@ -19,7 +19,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/coord/view"
-	"github.com/antiphon-rt/antiphon/coord/view/projection"
+	"github.com/antiphon-rt/antiphon/internal/projection"
 )
 
 // View compares what a client can know with the state of the server. record is what `antiphon serve --record` wrote of the

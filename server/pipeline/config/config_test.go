@@ -13,8 +13,8 @@ import (
 	"github.com/onsi/gomega"
 	"go.uber.org/goleak"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/strict"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/config/strict"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

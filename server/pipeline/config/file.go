@@ -15,9 +15,9 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/smartturn"
+	"github.com/antiphon-rt/antiphon/internal/engine/strict"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/config/strict"
-	"github.com/antiphon-rt/antiphon/server/pipeline/smartturn"
 )
 
 // Name is the name of the file that antiphon serve looks for in its working folder.
@@ -242,7 +242,7 @@ func (f *File) name() string {
 }
 
 // SessionJSON returns what a session begins with, as the object `session` of a session.update, for server.Config.Session; nil for
-// nothing. Where the section `session` names no model or no synthesis voice, the fields `model` and `voice` of the kinds do.
+// nothing. Where the section `session` names no model or no synthesis voice, the fields `model` and `internal/voice` of the kinds do.
 func (f *File) SessionJSON() (json.RawMessage, error) {
 	s := f.Session
 	s.Model = cmp.Or(s.Model, f.LLM.text("Model"))

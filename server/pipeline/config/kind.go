@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/speakable"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/speakable"
 )
 
 // Kind is one way to do a stage.

@@ -6,10 +6,10 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
+	"github.com/antiphon-rt/antiphon/internal/engine/sphinx"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
-	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/sphinx"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
 
 // Names of the stages in the file.

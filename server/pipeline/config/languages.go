@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
+	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
 )
 
 // Language is a language whose words stand in a file.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
+	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
 )
 
 const scriptedStages = "stt: {kind: scripted}\nllm: {kind: scripted}\ntts: {kind: scripted}\n"

@@ -6,8 +6,8 @@ import (
 	"context"
 	"time"
 
+	model "github.com/antiphon-rt/antiphon/internal/engine/llm"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	model "github.com/antiphon-rt/antiphon/server/pipeline/llm"
 )
 
 // OpenAILLM has the fields of the kinds openai and openai-responses.

@@ -5,8 +5,8 @@ package config
 import (
 	"context"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/parakeet"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/parakeet"
 )
 
 // Parakeet has the fields of kind parakeet.

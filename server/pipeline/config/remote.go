@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/internal/remote"
+	"github.com/antiphon-rt/antiphon/internal/engine/remote"
 )
 
 // Remote has the fields of every kind that calls a server. A kind embeds it in its struct of fields.

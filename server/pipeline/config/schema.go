@@ -5,7 +5,7 @@ package config
 import (
 	"maps"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/config/strict"
+	"github.com/antiphon-rt/antiphon/internal/engine/strict"
 )
 
 // Schema returns the JSON Schema (draft 2020-12) of the file, for encoding/json. server points to the struct of the section `server`, as

@@ -8,7 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/config/strict"
+	"github.com/antiphon-rt/antiphon/internal/engine/strict"
 )
 
 // Session has the fields of the protocol's session object that a file can set. A field that is left out keeps the server's default.

@@ -5,8 +5,8 @@ package config
 import (
 	"context"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/sherpa"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/sherpa"
 )
 
 // SherpaSTT has the fields of the recogniser of kind sherpa.

@@ -6,9 +6,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/backend/rpc"
+	recogniser "github.com/antiphon-rt/antiphon/internal/engine/stt"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/backend/rpc"
-	recogniser "github.com/antiphon-rt/antiphon/server/pipeline/stt"
 )
 
 // Hearing has the fields of every recogniser that is a server.

@@ -5,8 +5,8 @@ package config
 import (
 	"context"
 
+	speech "github.com/antiphon-rt/antiphon/internal/engine/tts"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	speech "github.com/antiphon-rt/antiphon/server/pipeline/tts"
 )
 
 // Speaking has the fields of every synthesizer that is a server.

@@ -9,10 +9,10 @@ import (
 	"os"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/voiceprint"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/internal/wav"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/voiceprint"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // Voices names the people who may speak to the model.

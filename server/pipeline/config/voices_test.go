@@ -12,10 +12,10 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/models"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/internal/wav"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/models"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // buzz returns a sound with the harmonics of 110 Hz, like a vowel.

@@ -5,8 +5,8 @@ package config
 import (
 	"context"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/wyoming"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/wyoming"
 )
 
 // Wyoming has the fields of every Wyoming service. The protocol has no key.

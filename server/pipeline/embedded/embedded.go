@@ -8,13 +8,13 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/assistant"
+	"github.com/antiphon-rt/antiphon/internal/engine/backend"
+	"github.com/antiphon-rt/antiphon/internal/engine/flite"
+	"github.com/antiphon-rt/antiphon/internal/engine/ownprocess"
+	"github.com/antiphon-rt/antiphon/internal/engine/speakable"
+	"github.com/antiphon-rt/antiphon/internal/engine/sphinx"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
-	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/assistant"
-	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/flite"
-	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/sphinx"
-	"github.com/antiphon-rt/antiphon/server/pipeline/internal/ownprocess"
-	"github.com/antiphon-rt/antiphon/server/pipeline/speakable"
 )
 
 // Options configure an embedded pipeline. The zero value uses the packages of the distribution.

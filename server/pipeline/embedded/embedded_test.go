@@ -9,10 +9,10 @@ import (
 	"github.com/onsi/gomega"
 	"go.uber.org/goleak"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/probe"
+	"github.com/antiphon-rt/antiphon/internal/engine/sphinx"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/sphinx"
-	"github.com/antiphon-rt/antiphon/server/pipeline/probe"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

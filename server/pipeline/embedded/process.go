@@ -6,10 +6,10 @@ import (
 	"context"
 	"errors"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
-	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/sphinx"
-	"github.com/antiphon-rt/antiphon/server/pipeline/internal/confine"
-	"github.com/antiphon-rt/antiphon/server/pipeline/internal/ownprocess"
+	"github.com/antiphon-rt/antiphon/internal/engine/backend"
+	"github.com/antiphon-rt/antiphon/internal/engine/confine"
+	"github.com/antiphon-rt/antiphon/internal/engine/ownprocess"
+	"github.com/antiphon-rt/antiphon/internal/engine/sphinx"
 )
 
 // processEnv is the environment variable that turns a process into a recogniser. It contains the sphinx.Places as JSON.

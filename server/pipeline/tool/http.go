@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/internal/remote"
+	"github.com/antiphon-rt/antiphon/internal/engine/remote"
 )
 
 // Endpoint is the HTTP server of a tool.

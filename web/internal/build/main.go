@@ -5,7 +5,7 @@
 //
 //	go run ./web/internal/build                 both
 //	go run ./web/internal/build page [flags]    the Talk page, into web/dist
-//	go run ./web/internal/build script [flags]  the page's script, into web/script/dist and as npm package into sdk/npm/dist
+//	go run ./web/internal/build script [flags]  the page's script, into internal/pagescript/dist and as npm package into sdk/npm/dist
 //
 // It runs in the repository's root and needs the Go toolchain alone. The server embeds both folders. When nothing has changed, the
 // command leaves the folders as they are. The flag -h lists the flags of a target.

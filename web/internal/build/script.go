@@ -14,7 +14,7 @@ import (
 
 	"github.com/andybalholm/brotli"
 
-	"github.com/antiphon-rt/antiphon/web/script"
+	"github.com/antiphon-rt/antiphon/internal/pagescript"
 )
 
 // pageScript makes the files of the page's script.

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/antiphon-rt/antiphon/web/script"
+	"github.com/antiphon-rt/antiphon/internal/pagescript"
 )
 
 // stamp is the file in the npm package that says what it was made of. It is written last.

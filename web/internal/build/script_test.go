@@ -15,7 +15,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/web/script"
+	"github.com/antiphon-rt/antiphon/internal/pagescript"
 )
 
 // empty is a module of WebAssembly with nothing in it.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/sdk/native/bare"
+	"github.com/antiphon-rt/antiphon/internal/bare"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 

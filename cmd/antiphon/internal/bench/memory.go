@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/sdk/native/bare"
+	"github.com/antiphon-rt/antiphon/internal/bare"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 

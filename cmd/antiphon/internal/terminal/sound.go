@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/desktop"
 	"github.com/antiphon-rt/antiphon/sdk/native"
-	"github.com/antiphon-rt/antiphon/sdk/native/desktop"
 )
 
 // sounds are the source of the user's speech and the sink of the agent's sound.

@@ -1,0 +1,101 @@
+package call
+
+// Who gets which event of a call: its client and its side-band controllers.
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/internal/env"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// TestExtensionEventsReachOnlyWhoKnowsThem checks who receives which event: an event for the client alone, and events of our
+// extensions, reach nobody who has not asked for them.
+func TestExtensionEventsReachOnlyWhoKnowsThem(t *testing.T) {
+	g := gomega.NewWithT(t)
+	reconnects := false
+	h := NewHub(env.System(), sinkConnection{}, func() bool { return reconnects })
+	link := &countingLink{}
+	s := NewSideband(true, link)
+	g.Expect(h.Join(s)).To(gomega.Succeed())
+	received := func() int {
+		n := link.events
+		link.events = 0
+		return n
+	}
+	extension := Encode(&wire.AntiphonTurnMetrics{})
+	plain := Event{Type: "x", Text: []byte(`{"type":"x"}`)}
+	g.Expect(h.SendToPrimary(Encode(&wire.ErrorEvent{}), nil)).To(gomega.Succeed())
+	g.Expect(h.Send(extension, nil)).To(gomega.Succeed())
+	g.Expect(received()).To(gomega.BeZero())
+	g.Expect(h.replay.events).To(gomega.HaveLen(1), "the error event, for a client that reconnects")
+	g.Expect(h.Send(plain, nil)).To(gomega.Succeed())
+	g.Expect(received()).To(gomega.Equal(1))
+	reconnects = true
+	g.Expect(h.Send(extension, nil)).To(gomega.Succeed())
+	g.Expect(received()).To(gomega.BeZero(), "the client has said hello, and the controller has not")
+	g.Expect(h.replay.events).To(gomega.HaveLen(3))
+	s.Controller.SetExtended()
+	g.Expect(h.Send(extension, nil)).To(gomega.Succeed())
+	g.Expect(received()).To(gomega.Equal(1))
+	h.Leave(s)
+	g.Expect(h.Close()).To(gomega.Succeed())
+}
+
+// TestAControllerJoinsWithTheSessionAsItIsNow checks the first event of a controller that joins late.
+func TestAControllerJoinsWithTheSessionAsItIsNow(t *testing.T) {
+	g := gomega.NewWithT(t)
+	h := NewHub(env.System(), sinkConnection{}, func() bool { return false })
+	updated := &wire.SessionUpdated{}
+	updated.Session.Instructions = "Be kind."
+	g.Expect(h.Send(Encode(updated), nil)).To(gomega.Succeed())
+	updated.Session.Instructions = "changed later"
+	link := &countingLink{}
+	s := NewSideband(true, link)
+	g.Expect(h.Join(s)).To(gomega.Succeed())
+	g.Expect(link.last.Type).To(gomega.Equal("session.created"))
+	g.Expect(link.last.ID).NotTo(gomega.BeEmpty())
+	g.Expect(link.last.Session.Instructions).To(gomega.Equal("Be kind."))
+	h.Leave(s)
+	g.Expect(h.Close()).To(gomega.Succeed())
+	g.Expect(h.Join(s)).To(gomega.MatchError(ErrNotControllable))
+}
+
+// TestResolveFindsCapabilities checks that a hub has all capabilities of a link, and those of its output.
+func TestResolveFindsCapabilities(t *testing.T) {
+	g := gomega.NewWithT(t)
+	c := Resolve(NewHub(env.System(), sinkConnection{}, func() bool { return false }))
+	g.Expect(c.Shared).NotTo(gomega.BeNil())
+	g.Expect(c.Reconnectable).NotTo(gomega.BeNil())
+	g.Expect(c.CloseExplainer).NotTo(gomega.BeNil())
+	g.Expect(c.RoundTripper).NotTo(gomega.BeNil())
+	g.Expect(c.Timeline).To(gomega.BeNil())
+	g.Expect(c.FarEndReader).To(gomega.BeNil())
+	g.Expect(Resolve(sinkConnection{})).To(gomega.Equal(Capabilities{}))
+}
+
+// sinkConnection is a connection with an output; it takes every event.
+type sinkConnection struct{}
+
+func (sinkConnection) Send(Event, func()) error { return nil }
+func (sinkConnection) Output() Output           { return struct{ Output }{} }
+func (sinkConnection) Close() error             { return nil }
+func (sinkConnection) Abandon() []func()        { return nil }
+
+// countingLink is a controller's connection that counts what it gets.
+type countingLink struct {
+	events int
+	last   Event
+}
+
+func (l *countingLink) Send(e Event, _ func()) error {
+	l.events++
+	l.last = e
+	return nil
+}
+func (l *countingLink) End()                     {}
+func (l *countingLink) Cut()                     {}
+func (l *countingLink) ExplainClose(conn.Reason) {}

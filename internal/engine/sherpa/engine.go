@@ -1,0 +1,47 @@
+package sherpa
+
+// This file has the engine of the recogniser, which runs in a process of its own.
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/internal/engine/backend"
+)
+
+// Engine is a backend.Engine for one utterance at a time. Only one goroutine may use it.
+type Engine struct {
+	decoder *decoder
+	model   string
+}
+
+// NewEngine loads the library and the model. library and model are their folders. threads is how many processors one decoding takes; 0
+// means 1. Its errors wrap ErrLibrary, ErrVersion or ErrModel.
+func NewEngine(library, model string, threads int) (*Engine, error) {
+	lib, err := open(library)
+	if err != nil {
+		return nil, err
+	}
+	d, err := newDecoder(lib, model, max(threads, 1))
+	if err != nil {
+		return nil, err
+	}
+	return &Engine{decoder: d, model: filepath.Base(model)}, nil
+}
+
+// Info implements backend.Engine.
+func (e *Engine) Info() backend.Info {
+	return backend.Info{Name: "sherpa", Detail: e.model + ", sherpa-onnx " + Version, Live: true}
+}
+
+// Open implements backend.Engine. It ignores language and prompt: a model has one language.
+func (e *Engine) Open(_ context.Context, c backend.Config) (backend.Stream, error) {
+	return newStream(e.decoder, c.Live, time.Now), nil
+}
+
+// Close implements backend.Engine.
+func (e *Engine) Close() error {
+	e.decoder.close()
+	return nil
+}

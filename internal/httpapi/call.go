@@ -1,0 +1,198 @@
+package signal
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"strings"
+
+	"github.com/antiphon-rt/antiphon/internal/call/link"
+	"github.com/antiphon-rt/antiphon/internal/call/session"
+	"github.com/antiphon-rt/antiphon/internal/call/settings"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// Calls over WebRTC: reads the SDP offer and the session's settings, and sends the SDP answer.
+
+// call sets up a call over WebRTC: the request has an SDP offer, the response has the SDP answer.
+func (h *Handler) call(w http.ResponseWriter, r *http.Request, who requester) *problem {
+	offer, settings, p := h.readCall(w, r, who)
+	if p != nil {
+		return p
+	}
+	id := rtcPrefix + h.mark(rand.Text())
+	c, p := h.newCall(r.Context(), id, settings, who)
+	if p != nil {
+		return p
+	}
+	s := c.session
+	peer, answer, err := h.cfg.Engine.Answer(r.Context(), offer, h.limited(c))
+	if err != nil {
+		h.abandon(id, c)
+		return badOffer(err)
+	}
+	link := h.began(c, peer, peer)
+	s.Start(link)
+	w.Header().Set("Location", "/v1/realtime/calls/"+id)
+	w.Header().Set(resumeHeader, c.token)
+	h.linkICE(w, r)
+	writeSDP(w, http.StatusCreated, answer)
+	return nil
+}
+
+// limitedHandler is a session whose client's events pass an event limiter.
+type limitedHandler struct {
+	*session.Session
+	limiter   *call.EventLimiter
+	connected func()
+}
+
+// limited returns the session of a call behind an event limiter.
+func (h *Handler) limited(c *callEntry) *limitedHandler {
+	limiter := call.NewEventLimiter(h.env, h.rules.Load().EventsPerSecond, c.session.Refuse)
+	return &limitedHandler{c.session, limiter, func() { h.connected(c) }}
+}
+
+// Opened implements call.Handler.
+func (l *limitedHandler) Opened() {
+	l.connected()
+	l.Session.Opened()
+}
+
+// Message implements call.Handler.
+func (l *limitedHandler) Message(data []byte, text bool) {
+	l.limiter.Wait(len(data), nil)
+	l.Session.Message(data, text)
+}
+
+// What a call may be for: values of the query parameter intent and of a session's type.
+const (
+	intentRealtime      = "realtime"
+	intentTranscription = "transcription"
+)
+
+// settings returns the settings with which a call of this requester begins: those of the server or of the client secret, changed by
+// the query.
+func (h *Handler) settings(r *http.Request, who requester) (wire.Session, *problem) {
+	bound := &h.cfg.Settings
+	if who.secret != nil {
+		bound = &who.secret.Session
+	}
+	set, query := bound.Clone(), r.URL.Query()
+	if model := query.Get("model"); model != "" {
+		set.Model = model
+	}
+	switch intent := query.Get("intent"); {
+	case intent == intentTranscription && set.Type != intentTranscription:
+		set = settings.Transcribing(set)
+	case intent == intentRealtime && set.Type != intentRealtime:
+		return set, &problem{
+			status: http.StatusBadRequest, code: wire.CodeInvalidValue, param: "intent",
+			message: "the client secret is for a session of type transcription: leave intent out",
+		}
+	case query.Has("intent") && intent != intentRealtime && intent != intentTranscription:
+		return set, &problem{
+			status: http.StatusBadRequest, code: wire.CodeInvalidValue, param: "intent", message: "want realtime or transcription",
+		}
+	}
+	return set, badSession(h.locks(who).Check(bound, &set))
+}
+
+// limitBody limits a request's body to maxBody bytes. The Guard of package httpguard limits the time to read it.
+func limitBody(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+}
+
+// readCall reads the offer and the session's settings from a request of either kind: application/sdp or multipart/form-data.
+func (h *Handler) readCall(w http.ResponseWriter, r *http.Request, who requester) (offer string, set wire.Session, p *problem) {
+	if set, p = h.settings(r, who); p != nil {
+		return "", set, p
+	}
+	limitBody(w, r)
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch {
+	case err == nil && kind == "application/sdp":
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return "", set, badBody(err)
+		}
+		return string(body), set, nil
+	case err == nil && kind == "multipart/form-data" && params["boundary"] != "":
+		was := set.Clone()
+		offer, set, p = h.readForm(multipart.NewReader(r.Body, params["boundary"]), set)
+		if p == nil {
+			p = badSession(h.locks(who).Check(&was, &set))
+		}
+		return offer, set, p
+	}
+	return "", set, &problem{
+		status: http.StatusUnsupportedMediaType, code: "unsupported_media_type",
+		message: "send the SDP offer as application/sdp, or as multipart/form-data with the parts sdp and session",
+	}
+}
+
+// readForm reads the parts sdp and session. Each is a field or a file, because browsers send Blobs as files.
+func (h *Handler) readForm(form *multipart.Reader, set wire.Session) (offer string, _ wire.Session, p *problem) {
+	seen := map[string]bool{}
+	for {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return "", set, badBody(err)
+		}
+		body, err := io.ReadAll(part)
+		if err != nil {
+			return "", set, badBody(err)
+		}
+		name := part.FormName()
+		if seen[name] {
+			return "", set, &problem{
+				status: http.StatusBadRequest, code: "repeated_field", param: name, message: "the form has more than one part of this name: send one",
+			}
+		}
+		seen[name] = name == "sdp" || name == "session"
+		switch name {
+		case "sdp":
+			offer = string(body)
+		case "session":
+			if err := settings.Merge(h.cfg.Pipeline, &set, body); err != nil {
+				return "", set, badSession(err)
+			}
+		}
+	}
+	if strings.TrimSpace(offer) == "" {
+		return "", set, &problem{status: http.StatusBadRequest, code: "missing_field", param: "sdp", message: "the form has no part named sdp with the SDP offer"}
+	}
+	return offer, set, nil
+}
+
+// badBody returns the response to a body that could not be read.
+func badBody(err error) *problem {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return &problem{
+			status: http.StatusRequestEntityTooLarge, code: "body_too_large",
+			message: fmt.Sprintf("the request is larger than %d bytes", tooLarge.Limit),
+		}
+	}
+	return &problem{status: http.StatusBadRequest, code: "invalid_body", message: "the request's body cannot be read: " + err.Error()}
+}
+
+// badSession returns the response to settings that are refused with err; nil if err is nil.
+func badSession(err error) *problem {
+	if err == nil {
+		return nil
+	}
+	p := &problem{status: http.StatusBadRequest, code: "invalid_session", message: err.Error(), param: "session"}
+	var bad *wire.DecodeError
+	if errors.As(err, &bad) {
+		p.code, p.message, p.param = bad.Code, bad.Message, bad.Param
+	}
+	return p
+}

@@ -1,0 +1,128 @@
+package signal
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+
+	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/bearer"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/secrets"
+	"github.com/antiphon-rt/antiphon/internal/httpguard"
+)
+
+// Access: checks the origin of a request and its key or client secret.
+
+// requester is who sent a request, according to its key or client secret.
+type requester struct {
+	// principal pays for the request. It is empty if the server asks for no keys.
+	principal string
+	// secret is nil if the request came with a key.
+	secret *secrets.Secret
+	// stale is the response that says why the secret begins no call any more. It still controls and ends the call that it began.
+	stale *problem
+	// address is the client's address.
+	address netip.Addr
+}
+
+// mayControl reports whether c may control or end a call that owner has begun: with the same client secret, or with a key of the
+// same principal.
+func (c requester) mayControl(owner requester) bool {
+	if c.secret != nil {
+		return owner.secret != nil && owner.secret.ID == c.secret.ID
+	}
+	return c.principal == owner.principal
+}
+
+// realtimeProtocol is the subprotocol that the server speaks.
+const realtimeProtocol = "realtime"
+
+// identify finds out who sent a request. A server without keys accepts everyone. It recognises client secrets nevertheless, because
+// settings are bound to them.
+func (h *Handler) identify(r *http.Request) (requester, *problem) {
+	shown, address := bearer.Key(r), httpguard.Client(r)
+	if s, known, stale := h.secrets.Find(r.Context(), shown); known {
+		return requester{principal: s.Principal, secret: s, stale: staleSecret(stale), address: address}, nil
+	}
+	keys := h.rules.Load().keys
+	if keys == nil {
+		return requester{address: address}, nil
+	}
+	name, ok := keys.Principal(shown)
+	if !ok {
+		return requester{}, unauthorized()
+	}
+	return requester{principal: name, address: address}, nil
+}
+
+// endpoint answers one request, or returns the error response.
+type endpoint func(w http.ResponseWriter, r *http.Request, who requester) *problem
+
+// guarded returns an HTTP handler that checks origin and key before next, and writes the error response.
+func (h *Handler) guarded(next endpoint) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if p := h.serve(w, r, next); p != nil {
+			h.refuse(w, r, p)
+		}
+	}
+}
+
+// refuse writes the error response to a request, and reports it.
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, p *problem) {
+	h.cfg.Logger.Debug("request refused", "method", r.Method, "path", r.URL.Path, "status", p.status, "code", p.code)
+	if h.cfg.Refused != nil {
+		h.cfg.Refused(p.code)
+	}
+	p.write(w)
+}
+
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request, next endpoint) *problem {
+	if !h.origins.Allow(w, r) {
+		return &problem{
+			status: http.StatusForbidden, code: "origin_not_allowed",
+			message: fmt.Sprintf("pages of %q may not call this server: start it with --origin %s", r.Header.Get("Origin"), r.Header.Get("Origin")),
+		}
+	}
+	if h.Misdirected(r) {
+		return &problem{
+			status: http.StatusForbidden, code: "host_not_allowed",
+			message: fmt.Sprintf("a server without keys does not answer as %q: open it as localhost, or start it with --origin https://%s", r.Host, r.Host),
+		}
+	}
+	who, p := h.identify(r)
+	if p != nil {
+		return p
+	}
+	w.Header().Set("Antiphon-Version", h.cfg.Version)
+	return next(w, r, who)
+}
+
+// fresh returns an endpoint that refuses client secrets which are expired or used up.
+func fresh(next endpoint) endpoint {
+	return func(w http.ResponseWriter, r *http.Request, who requester) *problem {
+		if who.stale != nil {
+			return who.stale
+		}
+		return next(w, r, who)
+	}
+}
+
+// charge takes one request from the principal's budget. It returns an error response if there is none left.
+func (h *Handler) charge(principal string) *problem {
+	if wait, ok := h.budgets.Charge(principal); !ok {
+		return rateLimited(wait)
+	}
+	return nil
+}
+
+// begins returns an endpoint that takes one request from the requester's budget before next.
+func (h *Handler) begins(next endpoint) endpoint {
+	return fresh(func(w http.ResponseWriter, r *http.Request, who requester) *problem {
+		if p := h.charge(who.principal); p != nil {
+			return p
+		}
+		return next(w, r, who)
+	})
+}
+
+// Misdirected reports whether a request without a key came to a loopback address under the name of another host: see origin.Policy.
+func (h *Handler) Misdirected(r *http.Request) bool { return h.origins.Misdirected(r) }

@@ -1,0 +1,187 @@
+// Package budget has the budgets of principals: how many requests and tokens each uses in a minute.
+package budget
+
+import (
+	"sync"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/internal/call/link"
+	"github.com/antiphon-rt/antiphon/internal/call/ratelimit"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// Rates limit what one principal uses in a minute: see signal.Rates. 0 is no limit.
+type Rates struct {
+	RequestsPerMinute int
+	TokensPerMinute   int
+}
+
+// budget is what one principal may still use. It implements ratelimit.Limiter.
+type budget struct {
+	mu               sync.Mutex
+	requests, tokens *call.TokenBucket // nil without limit
+	used             Use
+}
+
+// Use is what was taken from a principal's budget.
+type Use struct {
+	Requests, Tokens uint64 // since the start
+	// RequestsShort and TokensShort are how much less than a full minute there is, with what other servers have taken.
+	RequestsShort, TokensShort uint64
+}
+
+func newBudget(r Rates, now time.Time) *budget {
+	b := &budget{}
+	if r.RequestsPerMinute > 0 {
+		b.requests = PerMinute(r.RequestsPerMinute, now)
+	}
+	if r.TokensPerMinute > 0 {
+		b.tokens = PerMinute(r.TokensPerMinute, now)
+	}
+	return b
+}
+
+// PerMinute returns a full bucket that allows limit uses a minute.
+func PerMinute(limit int, now time.Time) *call.TokenBucket {
+	return call.NewTokenBucket(float64(limit), float64(limit)/60, now)
+}
+
+// each brings every limit up to now and calls do with its name and its bucket.
+func (b *budget) each(do func(name string, of *call.TokenBucket)) {
+	now := time.Now()
+	if b.requests != nil {
+		b.requests.Fill(now)
+		do("requests", b.requests)
+	}
+	if b.tokens != nil {
+		b.tokens.Fill(now)
+		do("tokens", b.tokens)
+	}
+}
+
+// Begin implements ratelimit.Limiter: it takes one request. If there is none, it returns how long to wait.
+func (b *budget) Begin() (wait time.Duration, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.each(func(_ string, of *call.TokenBucket) { wait = max(wait, of.Wait(1)) })
+	if wait > 0 {
+		return wait, false
+	}
+	if b.requests != nil {
+		b.requests.Take(1)
+	}
+	b.used.Requests++
+	return 0, true
+}
+
+// Spend implements ratelimit.Limiter: it takes the tokens of a response and returns what is left of each limit.
+func (b *budget) Spend(tokens int) []wire.RateLimit {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used.Tokens += uint64(max(tokens, 0)) //nolint:gosec // not negative
+	var left []wire.RateLimit
+	b.each(func(name string, of *call.TokenBucket) {
+		if name == "tokens" {
+			of.Take(float64(tokens))
+		}
+		left = append(left, wire.RateLimit{
+			Name: name, Limit: int(of.Size()), Remaining: max(0, int(of.Level())), ResetSeconds: of.Wait(of.Size()).Seconds(),
+		})
+	})
+	return left
+}
+
+// Budgets holds the budgets of all principals. There are at most as many principals as keys. It is safe for concurrent use.
+type Budgets struct {
+	mu    sync.Mutex
+	rates Rates
+	of    map[string]*budget
+}
+
+// New returns the budgets of principals with these rates.
+func New(rates Rates) *Budgets { return &Budgets{rates: rates} }
+
+// Reload changes the rates. The budgets begin anew if the rates are others.
+func (b *Budgets) Reload(rates Rates) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.rates != rates {
+		b.rates, b.of = rates, nil
+	}
+}
+
+// find returns the principal's budget, or nil if nothing is limited.
+func (b *Budgets) find(principal string) *budget {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.rates == (Rates{}) {
+		return nil
+	}
+	if b.of[principal] == nil {
+		if b.of == nil {
+			b.of = map[string]*budget{}
+		}
+		b.of[principal] = newBudget(b.rates, time.Now())
+	}
+	return b.of[principal]
+}
+
+// Charge takes one request from the principal's budget. If there is none left, ok is false and wait says how long to wait.
+func (b *Budgets) Charge(principal string) (wait time.Duration, ok bool) {
+	own := b.find(principal)
+	if own == nil {
+		return 0, true
+	}
+	return own.Begin()
+}
+
+// Used returns what was taken from the budget of each principal, without what other servers have taken.
+func (b *Budgets) Used() map[string]Use {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := make(map[string]Use, len(b.of))
+	for principal, own := range b.of {
+		all[principal] = own.use()
+	}
+	return all
+}
+
+func (b *budget) use() Use {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	u := b.used
+	b.each(func(name string, of *call.TokenBucket) {
+		short := uint64(max(0, of.Size()-of.Level()))
+		if name == "tokens" {
+			u.TokensShort = short
+		} else {
+			u.RequestsShort = short
+		}
+	})
+	return u
+}
+
+// Others takes from the principal's budget what other servers have used, at most a minute's worth of each.
+func (b *Budgets) Others(principal string, requests, tokens uint64) {
+	own := b.find(principal)
+	if own == nil {
+		return
+	}
+	own.mu.Lock()
+	defer own.mu.Unlock()
+	own.each(func(name string, of *call.TokenBucket) {
+		used := requests
+		if name == "tokens" {
+			used = tokens
+		}
+		of.Take(min(float64(used), of.Size()))
+	})
+}
+
+// Limiter returns the principal's budget for a session, or nil if nothing is limited.
+func (b *Budgets) Limiter(principal string) ratelimit.Limiter {
+	if own := b.find(principal); own != nil {
+		return own
+	}
+	return nil // a nil *budget in an interface would not be nil
+}

@@ -1,0 +1,118 @@
+package signal
+
+import (
+	_ "embed"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/antiphon-rt/antiphon/internal/speechapi"
+)
+
+// The HTTP routes, and the responses to wrong paths and methods.
+
+// route is one method and path, and its endpoint. openapi.json describes each route.
+type route struct {
+	method, path string
+	serve        endpoint
+}
+
+func (h *Handler) routes() []route {
+	return []route{
+		{http.MethodPost, "/v1/realtime/calls", h.opensCall(h.call, h.reconnectCall)},
+		{http.MethodPost, "/v1/realtime/calls/{id}/restart", h.restart},
+		{http.MethodPost, "/v1/realtime/calls/{id}/hangup", h.hangup},
+		{http.MethodPost, "/v1/realtime/calls/{id}/accept", telephone},
+		{http.MethodPost, "/v1/realtime/calls/{id}/reject", telephone},
+		{http.MethodPost, "/v1/realtime/calls/{id}/refer", telephone},
+		{http.MethodPost, "/v1/realtime/client_secrets", h.clientSecret},
+		{http.MethodGet, "/v1/realtime", h.socket},
+		{http.MethodPost, "/v1/audio/transcriptions", h.speaks(h.speech.Transcription)},
+		{http.MethodPost, "/v1/audio/speech", h.speaks(h.speech.Speech)},
+		{http.MethodGet, "/v1/models", h.speaks(h.speech.Models)},
+		{http.MethodGet, "/v1/antiphon/voices", h.speaks(h.speech.Voices)},
+		{http.MethodPost, "/v1/antiphon/voices", h.speaks(h.speech.Enrol)},
+		{http.MethodPost, "/v1/antiphon/voices/{name}/remove", h.speaks(h.speech.Remove)},
+		{http.MethodPost, "/v1/runs", h.begins(h.background)},
+		{http.MethodGet, "/v1/runs", fresh(h.background)},
+		{http.MethodGet, "/v1/runs/{id}", fresh(h.background)},
+		{http.MethodPost, "/v1/runs/{id}/reply", fresh(h.background)},
+		{http.MethodPost, "/v1/runs/{id}/cancel", fresh(h.background)},
+		{http.MethodGet, "/v1/runs/{id}/events", fresh(h.background)},
+		{http.MethodGet, "/v1/antiphon/pipeline", fresh(h.components)},
+		{http.MethodGet, "/v1/antiphon/ice-servers", fresh(h.iceServers)},
+		{http.MethodGet, "/v1/antiphon/openapi.json", fresh(openAPI)},
+	}
+}
+
+// route registers all routes in the mux.
+func (h *Handler) route() {
+	var all []string
+	methods := map[string][]string{}
+	for _, r := range h.routes() {
+		if r.method == http.MethodPost {
+			r.serve = h.countsOnce(r.serve)
+		}
+		h.mux.HandleFunc(r.method+" "+r.path, h.guarded(r.serve))
+		methods[r.path] = append(methods[r.path], r.method)
+		all = append(all, r.method+" "+r.path)
+	}
+	for path, takes := range methods {
+		h.mux.HandleFunc(path, h.guarded(wrongMethod(takes)))
+	}
+	h.mux.HandleFunc("/v1/", h.guarded(unknown(all)))
+}
+
+// speaks returns the endpoint for a method of package speechapi. It takes one request from the requester's budget, and wants a key.
+func (h *Handler) speaks(serve func(w http.ResponseWriter, r *http.Request, principal string) *speechapi.Problem) endpoint {
+	return h.begins(func(w http.ResponseWriter, r *http.Request, who requester) *problem {
+		if who.secret != nil {
+			return keyWanted("is for calls")
+		}
+		p := serve(w, r, who.principal)
+		if p == nil {
+			return nil
+		}
+		out := &problem{status: p.Status, code: p.Code, message: p.Message, param: p.Param}
+		if p.Status >= http.StatusInternalServerError {
+			out.kind = "server_error"
+		}
+		if p.Retry > 0 {
+			out.after(p.Retry)
+		}
+		return out
+	})
+}
+
+// wrongMethod returns the endpoint for a path that takes only the given methods.
+func wrongMethod(methods []string) endpoint {
+	takes := strings.Join(methods, ", ")
+	return func(_ http.ResponseWriter, r *http.Request, _ requester) *problem {
+		return (&problem{
+			status: http.StatusMethodNotAllowed, code: "method_not_allowed",
+			message: fmt.Sprintf("%s takes %s, not %s", r.URL.Path, takes, r.Method),
+		}).with("Allow", takes)
+	}
+}
+
+// unknown returns the endpoint for unknown paths; it lists all routes.
+func unknown(all []string) endpoint {
+	there := strings.Join(slices.Sorted(slices.Values(all)), ", ")
+	return func(_ http.ResponseWriter, r *http.Request, _ requester) *problem {
+		return &problem{
+			status: http.StatusNotFound, code: "unknown_url",
+			message: fmt.Sprintf("this server has no %s %s: it has %s", r.Method, r.URL.Path, there),
+		}
+	}
+}
+
+//go:embed openapi.json
+var openAPIText []byte
+
+// openAPI answers with openapi.json, which describes all routes.
+func openAPI(w http.ResponseWriter, _ *http.Request, _ requester) *problem {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(openAPIText) // after an error the client is gone
+	return nil
+}

@@ -1,0 +1,277 @@
+package journal
+
+// The Book: all calls that a server keeps in its store. It begins a journal, and takes calls over.
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/internal/coord/journal"
+	"github.com/antiphon-rt/antiphon/internal/env"
+)
+
+// The errors of a Log. They come wrapped.
+var (
+	// ErrConflict: the newest entry of the list is another one.
+	ErrConflict = errors.New("the journal of the call has another newest entry")
+	// ErrNotFound: there is no such entry.
+	ErrNotFound = errors.New("the journal has no such entry")
+)
+
+// ErrUnknown: no call that can be continued has this token.
+var ErrUnknown = errors.New("the journal knows no call with this token")
+
+// Log is where the entries are. It is safe for concurrent use. Each call has its own list.
+type Log interface {
+	// Append adds an entry to a list if its newest entry has the revision last; 0 means that the list is empty. It returns the new revision, or ErrConflict.
+	Append(ctx context.Context, list string, entry []byte, last uint64) (revision uint64, err error)
+	// Last returns the newest entry of a list, or ErrNotFound.
+	Last(ctx context.Context, list string) (entry []byte, revision uint64, err error)
+	// Next returns the first entry of a list whose revision is above after, or ErrNotFound.
+	Next(ctx context.Context, list string, after uint64) (entry []byte, revision uint64, err error)
+	// Trim removes the entries of a list whose revision is below before.
+	Trim(ctx context.Context, list string, before uint64) error
+	// Remove removes a list.
+	Remove(ctx context.Context, list string) error
+	// Lost reports whether the entry with that revision is lost with all others, because the store has lost its data. Appends to what is there now begin with the revision 0.
+	Lost(revision uint64) bool
+	// Room returns an error if no new list may begin.
+	Room(ctx context.Context) error
+	// HalfRoom returns an error if a list that takes much may take no more, because the lists take more than half of the room.
+	HalfRoom(ctx context.Context) error
+}
+
+// Limits bound the journal. A zero field takes its default.
+type Limits struct {
+	// MaxState is the size of the largest State of a call, in bytes of its entries; 0 takes 4 MiB. A call above it is not journalled.
+	MaxState int
+	// Patience is how long an event may wait for the store, without the write before it; 0 takes 500 ms.
+	Patience time.Duration
+	// Retry is how long a Writer waits after the store has failed; 0 takes 1 s.
+	Retry time.Duration
+}
+
+// Config configures a Book. Log is required.
+type Config struct {
+	Log    Log
+	Env    env.Env // nil is the real one
+	Logger *slog.Logger
+	// Node names this process for the others, with at most 64 letters: who reads the log of a call learns who owns it. "" for a process that has no others.
+	Node string
+	// Broken is called with an invariant of a journal's machine that does not hold; nil where they are not checked.
+	Broken func(invariant, event string)
+	// Trace gets each step of the journals' machines, with the name of the call's list and the owner's epoch. It must not block. nil for none.
+	Trace func(list string, epoch uint32, e Edge)
+	Limits
+}
+
+// Edge is one step of the machine of a journal.
+type Edge = machine.Edge[journal.State, journal.Event, journal.Effect]
+
+// Book has the journals of a server's calls. It is safe for concurrent use.
+type Book struct {
+	cfg          Config
+	takenOver    atomic.Uint64
+	unjournalled atomic.Uint64
+	without      atomic.Int64  // calls that are not journalled now
+	ending       chan struct{} // has room for maxEnding
+
+	mu   sync.Mutex
+	open map[*Writer]bool // those that write
+}
+
+// New returns a Book.
+func New(cfg Config) *Book {
+	if cfg.Env == nil {
+		cfg.Env = env.System()
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.MaxState == 0 {
+		cfg.MaxState = 4 << 20
+	}
+	if cfg.Patience == 0 {
+		cfg.Patience = 500 * time.Millisecond
+	}
+	if cfg.Retry == 0 {
+		cfg.Retry = time.Second
+	}
+	return &Book{cfg: cfg, ending: make(chan struct{}, maxEnding), open: map[*Writer]bool{}}
+}
+
+// WriteAgain has every call of this process write its whole State, also if nothing has changed in it: the store has lost its data.
+func (b *Book) WriteAgain() {
+	b.mu.Lock()
+	all := slices.Collect(maps.Keys(b.open))
+	b.mu.Unlock()
+	for _, w := range all {
+		w.Record(Record{}) // its append is refused, and then the Writer begins anew
+	}
+}
+
+// Counts returns how many calls were taken over from another process, and how often a call was not journalled any more.
+func (b *Book) Counts() (takenOver, unjournalled uint64) {
+	return b.takenOver.Load(), b.unjournalled.Load()
+}
+
+// Without returns how many calls are not journalled now, because the store has failed: no other process could continue them.
+func (b *Book) Without() int { return int(b.without.Load()) }
+
+// list returns the name of the list of the call with that token. The token does not follow from it.
+func list(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// Begin returns the journal of a new call. The caller closes it.
+func (b *Book) Begin(token string, logger *slog.Logger) *Writer {
+	return b.newWriter(list(token), logger, tail{epoch: 1}, State{})
+}
+
+// Find returns what the journal knows of the call with that token, or ErrUnknown.
+func (b *Book) Find(ctx context.Context, token string) (State, error) {
+	state, _, err := b.read(ctx, list(token))
+	return state, err
+}
+
+// Owner returns the Node of the process that owns the call with that token: it has claimed the call, or has begun it. It returns ErrUnknown for a call that cannot be continued.
+func (b *Book) Owner(ctx context.Context, token string) (node string, err error) {
+	e, _, err := b.end(ctx, list(token))
+	if err == nil && e.flags&flagEnd != 0 {
+		err = ErrUnknown
+	}
+	return e.node, err
+}
+
+// maxClaims is how often TakeOver tries again if another owner has written meanwhile.
+const maxClaims = 5
+
+// TakeOver makes this process the owner of the call with that token. may decides whether the one who asks for it may have the call. The former owner cannot
+// write any more. Errors: ErrUnknown, ErrDamaged, and those of the store. The caller closes the Writer.
+func (b *Book) TakeOver(ctx context.Context, token string, logger *slog.Logger, may func(*State) bool) (*State, *Writer, error) {
+	name := list(token)
+	for try := 1; ; try++ {
+		state, at, err := b.read(ctx, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if state.Ended || !may(&state) {
+			return nil, nil, ErrUnknown
+		}
+		at.epoch++
+		records := []Record{{Claimed: at.epoch}}
+		claim, err := pieces(records, at.epoch, at.whole)
+		if err != nil {
+			return nil, nil, err
+		}
+		claim[0].node = b.cfg.Node
+		revision, err := b.cfg.Log.Append(ctx, name, claim[0].bytes(), at.last)
+		if errors.Is(err, ErrConflict) && try < maxClaims {
+			continue // the former owner was faster
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("the call cannot be taken over: %w", err)
+		}
+		state.Apply(records[0])
+		at.last, at.newest, at.former = revision, 0, true
+		b.takenOver.Add(1)
+		return state.clone(), b.newWriter(name, logger, at, state), nil
+	}
+}
+
+// tail is where the log of a call ends.
+type tail struct {
+	epoch uint32 // that of the newest entry
+	last  uint64 // the revision of the newest entry; 0 for none
+	whole uint64 // the revision at which the newest stored State begins; 0 for none
+	size  int    // the bytes of the entries from there on
+	state int    // the bytes of that State
+	// newest is the number of the newest record of the owner that is complete in the log.
+	newest journal.Record
+	// former: the newest State was written by a former owner. Its entry may be so old that the store removes it soon.
+	former bool
+}
+
+// errMoved: the owner has written the whole State while the log was read, and has removed the entries before it.
+var errMoved = errors.New("the journal of the call has changed while it was read")
+
+// read reads the log of a call, again if its owner has shortened it meanwhile.
+func (b *Book) read(ctx context.Context, name string) (state State, at tail, err error) {
+	for range maxClaims {
+		if state, at, err = b.readOnce(ctx, name); !errors.Is(err, ErrUnknown) || at.last == 0 {
+			return state, at, err
+		}
+		if _, now, newer := b.end(ctx, name); newer != nil || now.last == at.last {
+			return state, at, err
+		}
+		err = errMoved
+	}
+	return state, at, err
+}
+
+func (b *Book) readOnce(ctx context.Context, name string) (State, tail, error) {
+	newest, at, err := b.end(ctx, name)
+	if err != nil {
+		return State{}, at, err
+	}
+	r, after := reader{}, at.whole
+	if after > 0 {
+		after--
+	}
+	for after < at.last {
+		text, revision, err := b.cfg.Log.Next(ctx, name, after)
+		if err != nil {
+			return State{}, at, unknown(err)
+		}
+		e, err := readEntry(text)
+		if err == nil {
+			err = r.take(e)
+		}
+		if err != nil {
+			return State{}, at, err
+		}
+		at.size += len(text)
+		if e.flags&flagWhole != 0 {
+			at.state += len(text)
+		}
+		after = revision
+	}
+	if r.state.Call.ID == "" {
+		return State{}, at, fmt.Errorf("%w: its State is not complete", ErrUnknown)
+	}
+	at.epoch = max(newest.epoch, r.state.Epoch)
+	return r.state, at, nil
+}
+
+// end returns the newest entry of a log.
+func (b *Book) end(ctx context.Context, name string) (entry, tail, error) {
+	text, revision, err := b.cfg.Log.Last(ctx, name)
+	if err != nil {
+		return entry{}, tail{}, unknown(err)
+	}
+	e, err := readEntry(text)
+	at := tail{epoch: e.epoch, last: revision, whole: e.whole, newest: journal.Record(e.newest)}
+	if e.first() && e.last() && e.flags&flagWhole != 0 {
+		at.whole = revision
+	}
+	return e, at, err
+}
+
+// unknown returns ErrUnknown for an entry that is not there, and other errors as they are.
+func unknown(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
+	return err
+}

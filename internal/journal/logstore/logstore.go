@@ -1,0 +1,114 @@
+// Package logstore keeps the journals of calls in a log of internal/store.
+package logstore
+
+// The journal.Log of a store.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/internal/journal"
+	"github.com/antiphon-rt/antiphon/internal/store"
+)
+
+// name is the name of the log in the store.
+const name = "calls"
+
+// Log is a journal.Log in a store. A revision has two parts: the incarnation of the log in the store, and the revision there.
+type Log struct {
+	in   *store.Log
+	lost atomic.Pointer[func()]
+}
+
+// revisionBits is how many bits of a revision are the revision in the store.
+const revisionBits = 40
+
+// Open opens the log, and creates it if it is not there. keep is how long an entry stays: longer than a call may be. maxBytes is the limit of all calls together; 0 takes
+// half of the store's limit.
+func Open(ctx context.Context, s *store.Store, keep time.Duration, maxBytes int64) (*Log, error) {
+	l := &Log{}
+	in, err := s.Log(ctx, store.LogConfig{Name: name, Keep: keep, MaxBytes: maxBytes, Anew: func() {
+		if lost := l.lost.Load(); lost != nil {
+			(*lost)()
+		}
+	}})
+	if err != nil {
+		return nil, err
+	}
+	l.in = in
+	return l, nil
+}
+
+// OnLoss has f called when the store has lost the log, and has made it anew. It does not block for long.
+func (l *Log) OnLoss(f func()) { l.lost.Store(&f) }
+
+// Lost implements journal.Log.
+func (l *Log) Lost(revision uint64) bool { return revision>>revisionBits != l.in.Incarnation() }
+
+// outside returns a revision of the store as one of the journal.
+func (l *Log) outside(revision uint64) uint64 { return l.in.Incarnation()<<revisionBits | revision }
+
+// inside returns a revision of the journal as one of the store.
+func inside(revision uint64) uint64 { return revision & (1<<revisionBits - 1) }
+
+// Append implements journal.Log.
+func (l *Log) Append(ctx context.Context, list string, entry []byte, last uint64) (uint64, error) {
+	if last != 0 && l.Lost(last) {
+		return 0, fmt.Errorf("%w: the store has lost it", journal.ErrConflict)
+	}
+	revision, err := l.in.Append(ctx, list, entry, inside(last))
+	if err != nil {
+		return 0, known(err)
+	}
+	return l.outside(revision), nil
+}
+
+// Last implements journal.Log.
+func (l *Log) Last(ctx context.Context, list string) ([]byte, uint64, error) {
+	return l.entry(l.in.Last(ctx, list))
+}
+
+// Next implements journal.Log.
+func (l *Log) Next(ctx context.Context, list string, after uint64) ([]byte, uint64, error) {
+	return l.entry(l.in.Next(ctx, list, inside(after)))
+}
+
+func (l *Log) entry(e store.Entry, err error) ([]byte, uint64, error) {
+	if err != nil {
+		return nil, 0, known(err)
+	}
+	return e.Value, l.outside(e.Revision), nil
+}
+
+// Trim implements journal.Log.
+func (l *Log) Trim(ctx context.Context, list string, before uint64) error {
+	if l.Lost(before) {
+		return nil // nothing of it is there
+	}
+	return l.in.Trim(ctx, list, inside(before))
+}
+
+// Remove implements journal.Log.
+func (l *Log) Remove(ctx context.Context, list string) error { return l.in.Remove(ctx, list) }
+
+// Room implements journal.Log.
+func (l *Log) Room(ctx context.Context) error { return l.in.Room(ctx) }
+
+// HalfRoom implements journal.Log.
+func (l *Log) HalfRoom(ctx context.Context) error { return l.in.HalfRoom(ctx) }
+
+// known returns an error of the store as one of the journal.
+func known(err error) error {
+	switch {
+	case errors.Is(err, store.ErrConflict):
+		return fmt.Errorf("%w: %w", journal.ErrConflict, err)
+	case errors.Is(err, store.ErrNotFound):
+		return fmt.Errorf("%w: %w", journal.ErrNotFound, err)
+	}
+	return err
+}
+
+var _ journal.Log = (*Log)(nil)

@@ -1,0 +1,46 @@
+package logstore
+
+// The journal in a store.
+
+import (
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/internal/journal"
+	"github.com/antiphon-rt/antiphon/internal/store"
+)
+
+func TestLog(t *testing.T) {
+	g, ctx := gomega.NewWithT(t), t.Context()
+	s, err := store.Open(ctx, store.Config{})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	defer func() { g.Expect(s.Close()).To(gomega.Succeed()) }()
+	l, err := Open(ctx, s, time.Hour, 1<<20)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(l.Room(ctx)).To(gomega.Succeed())
+	_, _, err = l.Last(ctx, "a")
+	g.Expect(err).To(gomega.MatchError(journal.ErrNotFound))
+	one, err := l.Append(ctx, "a", []byte("1"), 0)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	_, err = l.Append(ctx, "a", []byte("x"), 0)
+	g.Expect(err).To(gomega.MatchError(journal.ErrConflict))
+	_, err = l.Append(ctx, "b", []byte("other"), 0)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	two, err := l.Append(ctx, "a", []byte("2"), one)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	text, at, err := l.Next(ctx, "a", one)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect([]any{string(text), at}).To(gomega.Equal([]any{"2", two}))
+	g.Expect(l.Trim(ctx, "a", two)).To(gomega.Succeed())
+	_, at, err = l.Next(ctx, "a", 0)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(at).To(gomega.Equal(two), "the first entry is gone")
+	g.Expect(l.Remove(ctx, "a")).To(gomega.Succeed())
+	_, _, err = l.Last(ctx, "a")
+	g.Expect(err).To(gomega.MatchError(journal.ErrNotFound))
+	text, _, err = l.Last(ctx, "b")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(string(text)).To(gomega.Equal("other"))
+}

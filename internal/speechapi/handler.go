@@ -1,0 +1,163 @@
+package speechapi
+
+// The handler: its configuration, its limits, and the list of models.
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+// Limits of the requests.
+const (
+	maxRecording = 25 << 20        // bytes of a file
+	maxLength    = 5 * time.Minute // of a recording
+	maxField     = 4 << 10         // bytes of a form's field
+	maxInput     = 4096            // characters of a text to speak
+	maxBody      = 64 << 10        // bytes of the JSON with such a text
+
+	maxParallel = 8 // requests at a time
+	maxShare    = 4 // of these, those of one principal
+	busyRetry   = 2 * time.Second
+)
+
+// Config configures a Handler. Pipeline and Guard are required.
+type Config struct {
+	Pipeline *pipeline.Pipeline
+	Guard    *watchdog.Guard // bounds the calls into the stages
+	Voice    string          // the synthesis voice where a request names none
+	Logger   *slog.Logger    // nil discards all
+}
+
+// Handler serves the endpoints. Its methods may be called by several goroutines at a time.
+type Handler struct {
+	cfg Config
+
+	mu     sync.Mutex
+	served map[string]int // the requests of each principal that are being served
+	all    int
+}
+
+// New returns a Handler.
+func New(cfg Config) *Handler {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Handler{cfg: cfg, served: map[string]int{}}
+}
+
+// Problem is the refusal of a request.
+type Problem struct {
+	Status        int
+	Code, Message string
+	Param         string        // which field of the request is wrong; may be empty
+	Retry         time.Duration // when the client may try again; 0 for nothing to say
+}
+
+// Error returns the message.
+func (p *Problem) Error() string { return p.Message }
+
+func bad(param, format string, values ...any) *Problem {
+	return &Problem{Status: http.StatusBadRequest, Code: "invalid_value", Param: param, Message: param + ": " + fmt.Sprintf(format, values...)}
+}
+
+// enter counts a request of a principal. done must be called at its end. It returns a Problem when there are too many.
+func (h *Handler) enter(principal string) (done func(), p *Problem) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.all >= maxParallel || h.served[principal] >= maxShare {
+		return nil, &Problem{
+			Status: http.StatusTooManyRequests, Code: "too_many_requests", Retry: busyRetry,
+			Message: fmt.Sprintf("the server transcribes and speaks for %d requests at a time, %d of one key: wait until one of them is answered", maxParallel, maxShare),
+		}
+	}
+	h.all++
+	h.served[principal]++
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.all--
+		if h.served[principal]--; h.served[principal] == 0 {
+			delete(h.served, principal)
+		}
+	}, nil
+}
+
+// stageProblem is the response to a request in which a stage failed.
+func stageProblem(err error) *Problem {
+	p := &Problem{Status: http.StatusBadGateway, Code: "stage_failed", Message: err.Error()}
+	switch {
+	case errors.Is(err, pipeline.ErrUnavailable):
+		p.Status, p.Code = http.StatusServiceUnavailable, "stage_unavailable"
+	case errors.Is(err, pipeline.ErrBusy):
+		p.Status, p.Code, p.Retry = http.StatusServiceUnavailable, "stage_busy", busyRetry
+	}
+	return p
+}
+
+// model is an entry of the list of models.
+type model struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Created int64  `json:"created"`
+	OwnedBy string `json:"owned_by"`
+}
+
+// Models answers GET /v1/models: the pipeline, by whose name a session asks for it, and its stages' engines.
+func (h *Handler) Models(w http.ResponseWriter, _ *http.Request, _ string) *Problem {
+	list := []model{{ID: h.cfg.Pipeline.Name, Object: "model", OwnedBy: "antiphon"}}
+	for _, c := range h.cfg.Pipeline.Components() {
+		known := slices.ContainsFunc(list, func(m model) bool { return m.ID == c.Name })
+		if c.State == pipeline.StateReady && !known {
+			list = append(list, model{ID: c.Name, Object: "model", OwnedBy: c.Stage})
+		}
+	}
+	writeJSON(w, map[string]any{"object": "list", "data": list})
+	return nil
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(v) // after an error the client is gone
+}
+
+// events writes server-sent events.
+type events struct {
+	w     http.ResponseWriter
+	flush func()
+}
+
+// stream begins a response of server-sent events.
+func stream(w http.ResponseWriter) events {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	control := http.NewResponseController(w)
+	return events{w, func() { _ = control.Flush() }}
+}
+
+// send writes one event. The error says that the client is gone.
+func (e events) send(event any) error {
+	text, err := json.Marshal(event)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(e.w, "data: %s\n\n", text); err != nil {
+		return err
+	}
+	e.flush()
+	return nil
+}
+
+// fail ends the stream with an error event.
+func (e events) fail(p *Problem) {
+	_ = e.send(map[string]any{"type": "error", "error": map[string]any{"type": "server_error", "code": p.Code, "message": p.Message}})
+}

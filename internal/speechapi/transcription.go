@@ -1,0 +1,235 @@
+package speechapi
+
+// POST /v1/audio/transcriptions: writes down a recording.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
+	"github.com/antiphon-rt/antiphon/internal/voice"
+	"github.com/antiphon-rt/antiphon/internal/wav"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+// transcriptionRequest is a request for a transcript.
+type transcriptionRequest struct {
+	config pipeline.TranscribeConfig
+	format string // "json", "text" or "verbose_json"
+	stream bool
+	pcm    []int16 // the recording at pipeline.InputRate; nil until the file was read
+}
+
+// Transcription answers a request for a transcript.
+func (h *Handler) Transcription(w http.ResponseWriter, r *http.Request, principal string) *Problem {
+	done, p := h.enter(principal)
+	if p != nil {
+		return p
+	}
+	defer done()
+	q, p := readTranscription(w, r)
+	if p != nil {
+		return p
+	}
+	if n, is := h.cfg.Pipeline.Transcriber.(pipeline.ConfigNegotiator); is {
+		supported, err := n.NegotiateConfig(q.config)
+		if err != nil {
+			return bad("language", "%v", err)
+		}
+		q.config = supported
+	}
+	if q.stream {
+		return h.streamTranscript(w, r, q)
+	}
+	var last pipeline.TranscriptResult
+	err := h.transcribe(r.Context(), q.config, q.pcm, func(t pipeline.TranscriptResult) { last = t })
+	if r.Context().Err() != nil {
+		return nil // the client is gone
+	}
+	if err != nil {
+		return stageProblem(err)
+	}
+	writeTranscript(w, q, last)
+	return nil
+}
+
+// readTranscription reads the form of a request.
+func readTranscription(w http.ResponseWriter, r *http.Request) (q transcriptionRequest, p *Problem) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxRecording+1<<20)
+	form, err := r.MultipartReader()
+	if err != nil {
+		return q, &Problem{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type", Message: "want a form with a file (multipart/form-data)"}
+	}
+	q.format = "json"
+	for {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return q, badBody(err)
+		}
+		if p := q.take(part); p != nil {
+			return q, p
+		}
+	}
+	if q.pcm == nil {
+		return q, bad("file", "the form has no file")
+	}
+	return q, nil
+}
+
+// take reads one part of the form. Fields that change nothing here, such as temperature, are read over.
+func (q *transcriptionRequest) take(part *multipart.Part) *Problem {
+	name := part.FormName()
+	if name == "file" {
+		return q.recording(part)
+	}
+	value, err := io.ReadAll(io.LimitReader(part, maxField+1))
+	if err != nil {
+		return badBody(err)
+	}
+	if len(value) > maxField {
+		return bad(name, "longer than %s", size(maxField))
+	}
+	text := string(value)
+	switch name {
+	case "model":
+		q.config.Model = text
+	case "language":
+		q.config.Language = text
+	case "prompt":
+		q.config.Prompt = text
+	case "stream":
+		if q.stream, err = strconv.ParseBool(text); err != nil {
+			return bad(name, "%q; want true or false", text)
+		}
+	case "response_format":
+		if text != "json" && text != "text" && text != "verbose_json" {
+			return bad(name, "%q; want json, text or verbose_json", text)
+		}
+		q.format = text
+	}
+	return nil
+}
+
+// recording reads the file.
+func (q *transcriptionRequest) recording(file io.Reader) *Problem {
+	pcm, rate, err := wav.ReadAll(file, int(maxLength.Seconds()*48000))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return badBody(err)
+	case errors.Is(err, wav.ErrFormat):
+		return bad("file", "%v; this server reads WAV files: ffmpeg -i FILE -ar 16000 -ac 1 recording.wav makes one", err)
+	case errors.Is(err, wav.ErrTooLong):
+		return tooLong()
+	case err != nil:
+		return badBody(err)
+	}
+	resampler, err := voice.NewResampler(rate, pipeline.InputRate)
+	if err != nil {
+		return bad("file", "%v", err)
+	}
+	if q.pcm = resampler.FlushPCM16(resampler.AppendPCM16(nil, pcm)); len(q.pcm) > int(maxLength.Seconds())*pipeline.InputRate {
+		return tooLong()
+	}
+	if q.pcm == nil {
+		q.pcm = []int16{}
+	}
+	return nil
+}
+
+func tooLong() *Problem { return bad("file", "longer than %v: send it in pieces", maxLength) }
+
+// size returns a number of bytes for people.
+func size(bytes int64) string { return fmt.Sprintf("%d kB", bytes>>10) }
+
+// piece is how much sound is written to the recogniser at a time, in samples.
+const piece = pipeline.InputRate / 10
+
+// transcribe writes a sound to the recogniser, and gives all results to take. The last result is final.
+func (h *Handler) transcribe(ctx context.Context, c pipeline.TranscribeConfig, pcm []int16, take func(pipeline.TranscriptResult)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	limits := h.cfg.Guard.Limits
+	return h.cfg.Guard.Run(ctx, pipeline.StageTranscriber, func(w *watchdog.Watch) error {
+		w.Expect("open", limits.Open)
+		t, err := h.cfg.Pipeline.Transcriber.Open(ctx, c)
+		if w.Rest(); err != nil {
+			return err
+		}
+		err = h.feed(w, t, pcm, take)
+		w.Expect("close", limits.Close)
+		return errors.Join(err, t.Close())
+	})
+}
+
+func (h *Handler) feed(w *watchdog.Watch, t pipeline.Transcription, pcm []int16, take func(pipeline.TranscriptResult)) error {
+	limits := h.cfg.Guard.Limits
+	samples := make([]float32, 0, piece)
+	length := time.Duration(len(pcm)) * time.Second / pipeline.InputRate
+	for len(pcm) > 0 {
+		n := min(piece, len(pcm))
+		w.Expect("write", limits.Write)
+		if err := t.Write(voice.PCM16ToFloat(samples[:0], pcm[:n])); err != nil {
+			return &pipeline.StageError{Stage: pipeline.StageTranscriber, Err: err}
+		}
+		pcm = pcm[n:]
+	}
+	w.Expect("the end of the input", limits.Write)
+	if err := t.CloseInput(); err != nil {
+		return err
+	}
+	// An engine may need as long as the recording, and a moment; each result shows that it works.
+	within := textWithin + 2*length
+	w.Expect("the text", within)
+	for r := range t.Results() {
+		if r.Err != nil {
+			return r.Err
+		}
+		if err := w.Deliver(func() error { take(r); return nil }); err != nil {
+			return err
+		}
+		if r.Final {
+			w.Rest()
+			return nil
+		}
+		w.Expect("the text", within)
+	}
+	return &pipeline.StageError{Stage: pipeline.StageTranscriber, Err: errNoText}
+}
+
+// textWithin is the longest wait for the text of a recording, besides twice its length.
+const textWithin = 15 * time.Second
+
+var errNoText = errors.New("it ended without a text")
+
+// writeTranscript answers with the whole transcript.
+func writeTranscript(w http.ResponseWriter, q transcriptionRequest, last pipeline.TranscriptResult) {
+	seconds := float64(len(q.pcm)) / pipeline.InputRate
+	switch q.format {
+	case "text":
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, last.Text+"\n")
+	case "verbose_json":
+		words := make([]map[string]any, 0, len(last.Words))
+		for _, word := range last.Words {
+			words = append(words, map[string]any{"word": word.Text, "start": word.Start.Seconds(), "end": word.End.Seconds()})
+		}
+		writeJSON(w, map[string]any{"task": "transcribe", "language": q.config.Language, "duration": seconds, "text": last.Text, "words": words})
+	default:
+		writeJSON(w, map[string]any{"text": last.Text, "usage": usage(seconds)})
+	}
+}
+
+// usage is how much was transcribed, as the protocol writes it.
+func usage(seconds float64) map[string]any {
+	return map[string]any{"type": "duration", "seconds": seconds}
+}

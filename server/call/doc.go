@@ -1,9 +1,0 @@
-// Package call has the interfaces between a session and its transport. It depends on no transport: the package imports neither
-// WebRTC nor WebSocket code.
-//
-// A Link carries a session's events to its client. An Output plays the agent's audio. A Handler is the other direction: the
-// transport calls it. A link and an output may implement further, optional interfaces: Resolve finds them once, when the
-// session starts.
-//
-// Implementations: server/rtc (WebRTC) and server/ws (WebSocket). User: server/session.
-package call
