@@ -4,7 +4,6 @@ package once
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,29 +11,28 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/coord/idempotency"
+	"github.com/antiphon-rt/antiphon/internal/steps"
 	"github.com/antiphon-rt/antiphon/internal/store"
 )
 
-// Edge is one step of the machine of a key.
-type Edge = machine.Edge[idempotency.State, idempotency.Event, idempotency.Effect]
+// The machine of a key, as the store has it.
+type (
+	// Edge is one step of the machine of a key.
+	Edge   = machine.Edge[idempotency.State, idempotency.Event, idempotency.Effect]
+	kind   = steps.Kind[record, idempotency.State, idempotency.Event, idempotency.Effect]
+	change = steps.Change[record, idempotency.State, idempotency.Event, idempotency.Effect]
+)
 
 // book has the records of all keys. It is safe for concurrent use.
 type book struct {
 	store   *store.Store
 	records *store.Bucket
 	bodies  *store.Bucket
-	node    string                                         // the name of this process
-	lease   time.Duration                                  // how long a lock lives that nobody renews
-	sent    *inFlight                                      // the tries of this process that are in progress
-	trace   func(key string, e Edge, found, stored uint64) // see Handler.Trace
+	kind    kind
+	node    string        // the name of this process
+	lease   time.Duration // how long a lock lives that nobody renews
+	sent    *inFlight     // the tries of this process that are in progress
 }
-
-// Limits of a step: how often other writers may be first, how long a step goes on after the store has failed, and the pause before it tries again.
-const (
-	maxConflicts = 100
-	retryFor     = 15 * time.Second
-	retryPause   = 100 * time.Millisecond
-)
 
 // step is one event for the machine of a key.
 type step struct {
@@ -46,93 +44,64 @@ type step struct {
 	begin func(context.Context) error
 	// answer is the response of Processed.
 	answer *answer
-	// persist tries again for retryFor if the store fails.
-	persist bool
+	// patience is how long the step goes on while the store fails.
+	patience time.Duration
 }
 
-// take gives the machine the event, after LeaseExpired if the lease of the lock has run out. It stores the new state and returns the effects and the
-// record. A write whose result is not known counts if the next look finds its state: no other try can have stored the same.
-func (b *book) take(ctx context.Context, s step) ([]idempotency.Effect, record, error) {
-	var edges []Edge // of the last try
-	var found uint64 // the revision that they have found
-	var want record  // what the last write would have left
-	give, conflicts := time.Now().Add(retryFor), 0
-	for {
-		now, revision, err := b.read(ctx, s.key)
-		if err == nil {
-			if want.State != nil && now.State == want.State {
-				return b.taken(s.key, edges, found, revision), want, nil
-			}
-			var next record
-			if next, edges, err = b.next(ctx, s, now, revision); err == nil {
-				if next.State == now.State {
-					return b.taken(s.key, edges, revision, 0), now, nil // there is nothing to store
-				}
-				found = revision
-				var stored uint64
-				if stored, err = b.write(ctx, s.key, next, revision); err == nil {
-					return b.taken(s.key, edges, found, stored), next, nil
-				}
-				want = next
-			}
-		}
-		switch {
-		case errors.Is(err, store.ErrConflict) && conflicts < maxConflicts:
-			conflicts++
-		case s.persist && errors.Is(err, store.ErrUnavailable) && time.Now().Before(give) && pause(ctx, retryPause):
-		default:
-			return nil, record{}, err
-		}
+// step gives the machine an event, after LeaseExpired if the lease of the lock has run out. It stores the new state and returns the effects and the record. No other try
+// stores the same record, because the record has the event.
+func (b *book) step(ctx context.Context, s step) ([]idempotency.Effect, record, error) {
+	c, err := b.kind.Step(ctx, s.key, b.records.Place(s.key), s.patience, func(c *change) error { return b.take(ctx, s, c) })
+	if err != nil {
+		return nil, record{}, err
 	}
+	return c.Effects(), c.Now, nil
 }
 
 // Trace has f get each step of the keys' machines, with the name of the key in the store, the revision of the record that the step has found, and the one that it has
 // stored; 0 for none. Steps that are stored together have the same revisions. f must not block; nil is for none. Trace is called before the first request.
-func (h *Handler) Trace(f func(key string, e Edge, found, stored uint64)) { h.book.trace = f }
+func (h *Handler) Trace(f func(key string, e Edge, found, stored uint64)) { h.book.kind.Trace = f }
 
-// taken traces the steps of a key, and returns their effects. stored is 0 if there was nothing to store.
-func (b *book) taken(key string, edges []Edge, found, stored uint64) (effects []idempotency.Effect) {
-	for _, e := range edges {
-		if b.trace != nil {
-			b.trace(key, e, found, stored)
-		}
-		effects = append(effects, e.Effects...)
-	}
-	return effects
-}
-
-// next computes what a step leaves of a record.
-func (b *book) next(ctx context.Context, s step, now record, revision uint64) (record, []Edge, error) {
-	next := record{State: now.State, Node: b.node, Answer: now.Answer}
-	var edges []Edge
-	give := func(e idempotency.Event) {
-		to, effects, row := idempotency.Table.Next(next.State, e)
-		edges = append(edges, Edge{From: next.State, Event: e, To: to, Effects: effects, Row: row})
-		next.State, next.Events = to, append(next.Events, e)
-	}
-	if locked, is := now.State.(idempotency.Locked); is {
-		over, err := b.over(ctx, s.key, now, locked.Try)
+// take gives the machine the events of a step.
+func (b *book) take(ctx context.Context, s step, c *change) error {
+	if locked, is := c.State.(idempotency.Locked); is {
+		over, err := b.over(ctx, s.key, c.Was, locked.Try)
 		if err != nil {
-			return next, nil, err
+			return err
 		}
 		if over {
-			give(idempotency.LeaseExpired{Lease: locked.Lease})
+			c.Take(idempotency.LeaseExpired{Lease: locked.Lease})
 		}
 	}
-	give(s.event)
-	locked, is := next.State.(idempotency.Locked)
-	if is && s.begin != nil && revision == 0 {
+	c.Take(s.event)
+	locked, is := c.State.(idempotency.Locked)
+	if is && s.begin != nil && c.Found == 0 {
 		if err := s.begin(ctx); err != nil {
-			return next, nil, err
+			return err
 		}
 	}
 	if check, checks := s.event.(idempotency.Check); is && checks && s.send && locked.Try == check.Try {
-		give(idempotency.Sending{Try: check.Try})
+		c.Take(idempotency.Sending{Try: check.Try})
 	}
-	if _, is := next.State.(idempotency.Cached); is && s.answer != nil {
-		next.Answer = s.answer
+	if c.State == c.Was.State {
+		return nil
 	}
-	return next, edges, nil
+	c.Now = record{State: c.State, Node: b.node, Answer: c.Was.Answer}
+	for _, e := range c.Edges {
+		c.Now.Events = append(c.Now.Events, e.Event)
+	}
+	if _, cached := c.State.(idempotency.Cached); cached && s.answer != nil {
+		c.Now.Answer = s.answer
+	}
+	return nil
+}
+
+// encode returns the stored form of a changed record.
+func encode(c *change) ([]byte, error) {
+	if c.State == c.Was.State {
+		return nil, nil
+	}
+	return c.Now.encode()
 }
 
 // over reports whether nobody renews the lock of a record any more. A holder that this process knows is in progress whatever the clock says, which may have jumped.
@@ -149,43 +118,16 @@ func (b *book) over(ctx context.Context, key string, r record, holder idempotenc
 
 // renew writes the record of a lock again, so that its lease begins anew. It reports false if the try no longer holds the lock.
 func (b *book) renew(ctx context.Context, key string, try idempotency.Try) (bool, error) {
-	for range maxConflicts {
-		now, revision, err := b.read(ctx, key)
-		if err != nil {
-			return true, err
-		}
-		if locked, is := now.State.(idempotency.Locked); !is || locked.Try != try {
-			return false, nil
+	done, err := steps.Swap(ctx, b.records.Place(key), 0, func(v steps.Version) ([]byte, bool, error) {
+		now, _, err := decode(v)
+		if locked, is := now.State.(idempotency.Locked); err != nil || !is || locked.Try != try {
+			return nil, false, err
 		}
 		now.Events = nil
-		if _, err := b.write(ctx, key, now, revision); !errors.Is(err, store.ErrConflict) {
-			return true, err
-		}
-	}
-	return true, store.ErrConflict
-}
-
-// read returns the record of a key and its revision. A key that the store does not have is Free, with revision 0.
-func (b *book) read(ctx context.Context, key string) (record, uint64, error) {
-	e, err := b.records.Get(ctx, key)
-	if errors.Is(err, store.ErrNotFound) {
-		return record{State: idempotency.Free{}}, 0, nil
-	}
-	if err != nil {
-		return record{}, 0, err
-	}
-	r, err := decode(e.Value)
-	r.written = e.Written
-	return r, e.Revision, err
-}
-
-// write stores a record if the newest one has the revision, and returns the new revision.
-func (b *book) write(ctx context.Context, key string, r record, revision uint64) (uint64, error) {
-	data, err := r.encode()
-	if err != nil {
-		return 0, err
-	}
-	return b.records.Update(ctx, key, data, revision)
+		value, err := now.encode()
+		return value, true, err
+	})
+	return done.Made || err != nil, err
 }
 
 // Sizes in bytes: up to inline, the record has the body of a response; a longer body is cut into pieces.
@@ -199,12 +141,9 @@ func (b *book) keep(ctx context.Context, key string, response idempotency.Respon
 	if len(a.Body) <= inline {
 		return nil
 	}
-	n, give := 0, time.Now().Add(retryFor)
+	n := 0
 	for part := range slices.Chunk(a.Body, piece) {
-		err := b.bodies.Put(ctx, pieceKey(key, response, n), part)
-		for errors.Is(err, store.ErrUnavailable) && time.Now().Before(give) && pause(ctx, retryPause) {
-			err = b.bodies.Put(ctx, pieceKey(key, response, n), part)
-		}
+		_, err := steps.Swap(ctx, b.bodies.Place(pieceKey(key, response, n)), steps.Patience, func(steps.Version) ([]byte, bool, error) { return part, true, nil })
 		if err != nil {
 			return err
 		}
@@ -233,16 +172,4 @@ func (b *book) load(ctx context.Context, key string, response idempotency.Respon
 
 func pieceKey(key string, response idempotency.Response, n int) string {
 	return key + "." + strconv.FormatUint(uint64(response), 16) + "." + strconv.Itoa(n)
-}
-
-// pause waits for a while. It reports false if ctx is done before.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

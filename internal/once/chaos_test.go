@@ -26,6 +26,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/steps"
 	"github.com/antiphon-rt/antiphon/internal/store"
 )
 
@@ -168,7 +169,7 @@ func (o *outcome) try(ctx context.Context, client *http.Client, v *victim, path 
 		status, body, err := exchange(client, r)
 		switch {
 		case err != nil || status == http.StatusServiceUnavailable || status == http.StatusConflict:
-			pause(ctx, 5*time.Millisecond) // the process is killed, or starts
+			steps.Pause(ctx, 5*time.Millisecond) // the process is killed, or starts
 			continue
 		case status == http.StatusOK:
 			o.mu.Lock()

@@ -30,7 +30,7 @@ func lock(t *testing.T, h *Handler, r *http.Request, sent bool) {
 	body, err := io.ReadAll(r.Body)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	key := scope(hashed(""), r.Method, r.URL.EscapedPath(), r.Header.Get(Header))
-	_, _, err = h.book.take(t.Context(), step{
+	_, _, err = h.book.step(t.Context(), step{
 		key: key, event: idempotency.Check{Try: newTry(), Payload: fingerprint(r, body), Safe: h.cfg.Safe(r)}, send: sent,
 	})
 	g.Expect(err).NotTo(gomega.HaveOccurred())

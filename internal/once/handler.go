@@ -4,6 +4,7 @@ package once
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,6 +15,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/coord/idempotency"
 	"github.com/antiphon-rt/antiphon/internal/store"
 )
 
@@ -97,26 +99,18 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	c.Name = or(c.Name, "once")
-	c.Keep = or(c.Keep, 24*time.Hour)
-	c.Lease = or(c.Lease, 15*time.Second)
-	c.Timeout = or(c.Timeout, time.Minute)
-	c.MaxWait = or(c.MaxWait, 30*time.Second)
-	c.MaxBody = or(c.MaxBody, 1<<20)
-	c.MaxResponse = or(c.MaxResponse, 4<<20)
-	c.Memory = or(c.Memory, max(64<<20, 4*c.MaxBody))
-	c.MaxRequests = or(c.MaxRequests, 256)
-	c.PerPrincipal.Keys = or(c.PerPrincipal.Keys, 100_000)
-	c.PerPrincipal.Bytes = or(c.PerPrincipal.Bytes, int(c.Store.MaxBytes()/4))
+	c.Name = cmp.Or(c.Name, "once")
+	c.Keep = cmp.Or(c.Keep, 24*time.Hour)
+	c.Lease = cmp.Or(c.Lease, 15*time.Second)
+	c.Timeout = cmp.Or(c.Timeout, time.Minute)
+	c.MaxWait = cmp.Or(c.MaxWait, 30*time.Second)
+	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
+	c.MaxResponse = cmp.Or(c.MaxResponse, 4<<20)
+	c.Memory = cmp.Or(c.Memory, max(64<<20, 4*c.MaxBody))
+	c.MaxRequests = cmp.Or(c.MaxRequests, 256)
+	c.PerPrincipal.Keys = cmp.Or(c.PerPrincipal.Keys, 100_000)
+	c.PerPrincipal.Bytes = cmp.Or(c.PerPrincipal.Bytes, int(c.Store.MaxBytes()/4))
 	return c, nil
-}
-
-func or[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
 }
 
 // Handler is the middleware. It is safe for concurrent use.
@@ -147,7 +141,10 @@ func New(ctx context.Context, next http.Handler, cfg Config) (*Handler, error) {
 	sent := &inFlight{of: map[string]sentTry{}}
 	return &Handler{
 		cfg: cfg, next: next,
-		book:    &book{store: cfg.Store, records: records, bodies: bodies, node: cfg.Store.Process(), lease: cfg.Lease, sent: sent},
+		book: &book{
+			store: cfg.Store, records: records, bodies: bodies, node: cfg.Store.Process(), lease: cfg.Lease, sent: sent,
+			kind: kind{Table: idempotency.Table, Decode: decode, Encode: encode},
+		},
 		limits:  &limits{requests: cfg.MaxRequests, share: max(1, cfg.MaxRequests/2), memory: cfg.Memory, keys: cfg.PerPrincipal.Keys, stored: cfg.PerPrincipal.Bytes, keep: cfg.Keep, of: map[string]*usage{}},
 		waiters: &waiters{of: map[string]*waiter{}},
 		sent:    sent,

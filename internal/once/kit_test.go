@@ -117,7 +117,7 @@ func history(t *testing.T, b *book, key string) []record {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	versions := make([]record, 0, len(entries))
 	for _, e := range entries {
-		r, err := decode(e.Value)
+		r, _, err := decode(e)
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		versions = append(versions, r)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/coord/idempotency"
+	"github.com/antiphon-rt/antiphon/internal/steps"
 	"github.com/antiphon-rt/antiphon/internal/store"
 )
 
@@ -151,8 +152,8 @@ func (h *Handler) settle(ctx context.Context, t *try, c *claim) (idempotency.Eff
 		return nil, err
 	}
 	t.answer, t.whole = a, whole
-	effects, r, err := h.book.take(ctx, step{
-		key: t.key, event: idempotency.Processed{Try: t.id, Response: response}, answer: a, persist: true,
+	effects, r, err := h.book.step(ctx, step{
+		key: t.key, event: idempotency.Processed{Try: t.id, Response: response}, answer: a, patience: steps.Patience,
 	})
 	if err != nil {
 		return nil, err
@@ -168,7 +169,7 @@ func (h *Handler) giveUp(ctx context.Context, t *try, why error) (idempotency.Ef
 
 // release gives the lock of a try back, without a response that is stored.
 func (h *Handler) release(ctx context.Context, t *try) (idempotency.Effect, error) {
-	effects, r, err := h.book.take(ctx, step{key: t.key, event: idempotency.GaveUp{Try: t.id}, persist: true})
+	effects, r, err := h.book.step(ctx, step{key: t.key, event: idempotency.GaveUp{Try: t.id}, patience: steps.Patience})
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +216,7 @@ func (c *claim) run(next http.Handler, r *http.Request) {
 
 // sending stores that the request is about to be sent. Only if it returns nil may the request be sent.
 func (c *claim) sending(ctx context.Context) error {
-	effects, r, err := c.h.book.take(ctx, step{key: c.t.key, event: idempotency.Sending{Try: c.t.id}, persist: true})
+	effects, r, err := c.h.book.step(ctx, step{key: c.t.key, event: idempotency.Sending{Try: c.t.id}, patience: steps.Patience})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package once
 // The reverse proxy: sends each request with a key over a connection of its own.
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -51,7 +52,7 @@ func NewProxy(upstream *url.URL, header time.Duration, secured *tls.Config, logg
 	}
 	p.shared = &http.Transport{
 		TLSClientConfig: p.tls, TLSHandshakeTimeout: dialTimeout, DisableCompression: true,
-		MaxIdleConnsPerHost: 64, IdleConnTimeout: idleTimeout, ResponseHeaderTimeout: or(header, time.Minute), MaxResponseHeaderBytes: maxHeader,
+		MaxIdleConnsPerHost: 64, IdleConnTimeout: idleTimeout, ResponseHeaderTimeout: cmp.Or(header, time.Minute), MaxResponseHeaderBytes: maxHeader,
 	}
 	p.shared.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		return p.dial.DialContext(ctx, network, address)

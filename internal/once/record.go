@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/coord/idempotency"
+	"github.com/antiphon-rt/antiphon/internal/steps"
 )
 
 // record is what the store has of one key.
@@ -52,9 +53,9 @@ type head struct {
 
 // encode returns the stored form of a record.
 func (r record) encode() ([]byte, error) {
-	h := head{State: stateFields(r.State), Node: r.Node, Answer: r.Answer}
+	h := head{State: steps.Flatten[fields](r.State), Node: r.Node, Answer: r.Answer}
 	for _, e := range r.Events {
-		h.Events = append(h.Events, eventFields(e))
+		h.Events = append(h.Events, steps.Flatten[fields](e))
 	}
 	line, err := json.Marshal(h)
 	if err != nil {
@@ -70,87 +71,38 @@ func (r record) encode() ([]byte, error) {
 // errRecord: the store has something that this package has not written.
 var errRecord = errors.New("a stored record cannot be read")
 
-// decode reads the stored form of a record.
-func decode(data []byte) (r record, err error) {
-	line, body, found := bytes.Cut(data, []byte("\n"))
+// decode reads the stored form of a record. A key that the store does not have is Free.
+func decode(v steps.Version) (r record, state idempotency.State, err error) {
+	if v.Revision == 0 {
+		return record{State: idempotency.Free{}}, idempotency.Free{}, nil
+	}
+	line, body, found := bytes.Cut(v.Value, []byte("\n"))
 	var h head
 	if err := json.Unmarshal(line, &h); err != nil || !found {
-		return r, fmt.Errorf("%w: %w", errRecord, err)
+		return r, nil, fmt.Errorf("%w: %w", errRecord, err)
 	}
-	r.Node, r.Answer = h.Node, h.Answer
+	r.Node, r.Answer, r.written = h.Node, h.Answer, v.Written
 	if r.Answer != nil && r.Answer.Pieces == 0 {
 		r.Answer.Body = body
 	}
-	if r.State, err = h.State.state(); err != nil {
-		return r, err
+	var ok bool
+	if r.State, ok = steps.Restore(h.State, states...); !ok {
+		return r, nil, fmt.Errorf("%w: it has the state %q", errRecord, h.State.Name)
 	}
 	for _, f := range h.Events {
-		e, err := f.event()
-		if err != nil {
-			return r, err
+		e, ok := steps.Restore(f, events...)
+		if !ok {
+			return r, nil, fmt.Errorf("%w: it has the event %q", errRecord, f.Name)
 		}
 		r.Events = append(r.Events, e)
 	}
-	return r, nil
+	return r, r.State, nil
 }
 
-func stateFields(s idempotency.State) fields {
-	f := fields{Name: s.Name()}
-	switch s := s.(type) {
-	case idempotency.Free:
-		f.Lease, f.Payload = s.Lease, s.Payload
-	case idempotency.Locked:
-		f.Try, f.Lease, f.Payload, f.Sent, f.Safe = s.Try, s.Lease, s.Payload, s.Sent, s.Safe
-	case idempotency.Cached:
-		f.Response, f.Payload = s.Response, s.Payload
-	case idempotency.Unknown:
-		f.Try, f.Payload = s.Try, s.Payload
+// All states and events of the machine.
+var (
+	states = []idempotency.State{idempotency.Free{}, idempotency.Locked{}, idempotency.Cached{}, idempotency.Unknown{}}
+	events = []idempotency.Event{
+		idempotency.Check{}, idempotency.Sending{}, idempotency.Processed{}, idempotency.GaveUp{}, idempotency.LeaseExpired{},
 	}
-	return f
-}
-
-func (f fields) state() (idempotency.State, error) {
-	for _, s := range []idempotency.State{
-		idempotency.Free{Lease: f.Lease, Payload: f.Payload},
-		idempotency.Locked{Try: f.Try, Lease: f.Lease, Payload: f.Payload, Sent: f.Sent, Safe: f.Safe},
-		idempotency.Cached{Response: f.Response, Payload: f.Payload},
-		idempotency.Unknown{Try: f.Try, Payload: f.Payload},
-	} {
-		if s.Name() == f.Name {
-			return s, nil
-		}
-	}
-	return nil, fmt.Errorf("%w: it has the state %q", errRecord, f.Name)
-}
-
-func eventFields(e idempotency.Event) fields {
-	f := fields{Name: e.Name()}
-	switch e := e.(type) {
-	case idempotency.Check:
-		f.Try, f.Payload, f.Safe = e.Try, e.Payload, e.Safe
-	case idempotency.Sending:
-		f.Try = e.Try
-	case idempotency.Processed:
-		f.Try, f.Response = e.Try, e.Response
-	case idempotency.GaveUp:
-		f.Try = e.Try
-	case idempotency.LeaseExpired:
-		f.Lease = e.Lease
-	}
-	return f
-}
-
-func (f fields) event() (idempotency.Event, error) {
-	for _, e := range []idempotency.Event{
-		idempotency.Check{Try: f.Try, Payload: f.Payload, Safe: f.Safe},
-		idempotency.Sending{Try: f.Try},
-		idempotency.Processed{Try: f.Try, Response: f.Response},
-		idempotency.GaveUp{Try: f.Try},
-		idempotency.LeaseExpired{Lease: f.Lease},
-	} {
-		if e.Name() == f.Name {
-			return e, nil
-		}
-	}
-	return nil, fmt.Errorf("%w: it has the event %q", errRecord, f.Name)
-}
+)

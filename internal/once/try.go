@@ -94,7 +94,7 @@ func forwards(f idempotency.Effect) bool {
 
 // check asks the machine of the key what becomes of the try.
 func (h *Handler) check(ctx context.Context, t *try) (idempotency.Effect, error) {
-	effects, r, err := h.book.take(ctx, step{
+	effects, r, err := h.book.step(ctx, step{
 		key: t.key, event: idempotency.Check{Try: t.id, Payload: t.payload, Safe: t.safe}, send: !t.connects,
 		begin: func(ctx context.Context) error {
 			if err := t.uses.newKey(t.safe, time.Now()); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/coord/run"
+	"github.com/antiphon-rt/antiphon/internal/steps"
 	"github.com/antiphon-rt/antiphon/internal/store"
 )
 
@@ -31,10 +32,7 @@ func (r *Runner) consider(ctx context.Context, k key) error {
 	if err != nil {
 		return err
 	}
-	state, err := e.State.state()
-	if err != nil {
-		return err
-	}
+	state := e.state()
 	if _, ended := run.Terminal(state); ended {
 		return r.forget(ctx, k)
 	}
@@ -43,7 +41,7 @@ func (r *Runner) consider(ctx context.Context, k key) error {
 		return err
 	}
 	if now.Sub(began(k.id)) > r.cfg.MaxAge {
-		return r.end(ctx, k, Result{Code: codeExpired, Message: fmt.Sprintf("the run took longer than %v", r.cfg.MaxAge)})
+		return r.cancel(ctx, k, Result{Code: codeExpired, Message: fmt.Sprintf("the run took longer than %v", r.cfg.MaxAge)})
 	}
 	first, err := r.book.first(ctx, k)
 	if err != nil {
@@ -116,9 +114,9 @@ func (r *Runner) claim(ctx context.Context, k key, s run.Queued, begin *beginnin
 	if !r.enter(k) {
 		return nil
 	}
-	w, err := r.book.take(ctx, k, func(w *writing) run.Event {
-		w.next.Owner = r.book.node
-		return run.TurnStarted{Attempt: s.Attempt + 1, At: w.next.At}
+	w, err := r.book.step(ctx, k, func(w *writing) run.Event {
+		w.Now.Owner = r.book.node
+		return run.TurnStarted{Attempt: s.Attempt + 1, At: w.Now.At}
 	})
 	if err != nil || !w.changed() {
 		r.leave(k.principal)
@@ -126,7 +124,7 @@ func (r *Runner) claim(ctx context.Context, k key, s run.Queued, begin *beginnin
 		return err
 	}
 	r.perform(k, w)
-	r.begin(ctx, k, s.Attempt+1, begin, worker)
+	r.startTurn(ctx, k, s.Attempt+1, begin, worker)
 	return nil
 }
 
@@ -163,9 +161,9 @@ func (r *Runner) takeOver(ctx context.Context, k key, e *entry, s run.Running, b
 	if !r.enter(k) {
 		return nil
 	}
-	w, err := r.book.take(ctx, k, func(w *writing) run.Event {
-		w.next.Owner = r.book.node
-		w.next.Resumed++
+	w, err := r.book.step(ctx, k, func(w *writing) run.Event {
+		w.Now.Owner = r.book.node
+		w.Now.Resumed++
 		return run.Resume{Attempt: s.Attempt + 1}
 	})
 	if err != nil || !w.changed() {
@@ -174,7 +172,7 @@ func (r *Runner) takeOver(ctx context.Context, k key, e *entry, s run.Running, b
 		return err
 	}
 	r.perform(k, w)
-	r.begin(ctx, k, s.Attempt+1, begin, worker)
+	r.startTurn(ctx, k, s.Attempt+1, begin, worker)
 	return nil
 }
 
@@ -233,10 +231,10 @@ func (r *Runner) preserve(ctx context.Context, k key, e *entry, s run.WaitingUse
 		r.arm(k, left)
 		return nil
 	}
-	w, err := r.book.take(ctx, k, func(w *writing) run.Event {
-		w.next.Answer = &answer{Name: e.Question.Name, Answer: Answer{Decided: true}}
-		w.next.Question = nil
-		return run.Timeout{Interaction: s.Pending, At: w.next.At}
+	w, err := r.book.step(ctx, k, func(w *writing) run.Event {
+		w.Now.Answer = &answer{Name: e.Question.Name, Answer: Answer{Decided: true}}
+		w.Now.Question = nil
+		return run.Timeout{Interaction: s.Pending, At: w.Now.At}
 	})
 	if err == nil {
 		r.perform(k, w)
@@ -264,11 +262,11 @@ func (r *Runner) valid(ctx context.Context, k key, e *entry, s run.WaitingUser, 
 	if pending != s.Pending || session != s.Session {
 		return false, r.reconcile(ctx, k, Result{Code: codeNoWorker, Message: "the server cannot continue the run after its restart: its tool is gone or has changed"})
 	}
-	w, err := r.book.take(ctx, k, func(*writing) run.Event { return run.Preserve{Interaction: pending, Session: session} })
+	w, err := r.book.step(ctx, k, func(*writing) run.Event { return run.Preserve{Interaction: pending, Session: session} })
 	if err != nil {
 		return false, err
 	}
-	if now, waits := w.state.(run.WaitingUser); !waits || now.Pending != s.Pending {
+	if now, waits := w.State.(run.WaitingUser); !waits || now.Pending != s.Pending {
 		return false, nil // it was answered meanwhile
 	}
 	r.mu.Lock()
@@ -292,36 +290,36 @@ func (r *Runner) arm(k key, after time.Duration) {
 // reconcile ends a run that cannot be taken up again.
 func (r *Runner) reconcile(ctx context.Context, k key, why Result) error {
 	r.cfg.Logger.Warn("runs: a run cannot be continued", "run", k.id, "why", why.Message)
-	return r.conclude(ctx, k, "failed", why, func(w *writing, result run.Result) run.Event {
-		return run.Reconcile{Result: result, At: w.next.At}
+	return r.storeEnd(ctx, k, "failed", why, func(w *writing, result run.Result) run.Event {
+		return run.Reconcile{Result: result, At: w.Now.At}
 	})
 }
 
-// end cancels a run.
-func (r *Runner) end(ctx context.Context, k key, why Result) error {
-	return r.conclude(ctx, k, "canceled", why, func(w *writing, result run.Result) run.Event {
-		return run.Cancel{Result: result, At: w.next.At}
+// cancel ends a run that is not to go on.
+func (r *Runner) cancel(ctx context.Context, k key, why Result) error {
+	return r.storeEnd(ctx, k, "canceled", why, func(w *writing, result run.Result) run.Event {
+		return run.Cancel{Result: result, At: w.Now.At}
 	})
 }
 
-// conclude stores the result of a run together with the event that ends it.
-func (r *Runner) conclude(ctx context.Context, k key, status string, result Result, event func(*writing, run.Result) run.Event) error {
-	w, err := r.book.write(ctx, k, true, func(w *writing) error { return w.conclude(status, result, event) })
+// storeEnd stores the result of a run together with the event that ends it.
+func (r *Runner) storeEnd(ctx context.Context, k key, status string, result Result, event func(*writing, run.Result) run.Event) error {
+	w, err := r.book.write(ctx, k, steps.Patience, func(w *writing) error { return w.end(status, result, event) })
 	if err == nil {
 		r.perform(k, w)
 	}
 	return err
 }
 
-// conclude gives the machine the event that ends a run. The number of a result is that of the message that has it.
-func (w *writing) conclude(status string, result Result, event func(*writing, run.Result) run.Event) error {
-	w.next.Result, w.next.Question = &result, nil
-	return w.take(event(w, run.Result(w.next.Seq+1)), said{TypeResult, concluded{status, result.Output, result.Code, result.Message}})
+// end gives the machine the event that ends a run. The number of a result is that of the message that has it.
+func (w *writing) end(status string, result Result, event func(*writing, run.Result) run.Event) error {
+	w.Now.Result, w.Now.Question = &result, nil
+	return w.take(event(w, run.Result(w.Now.Seq+1)), newMessage{TypeResult, ended{status, result.Output, result.Code, result.Message}})
 }
 
 // perform performs the effects of an entry that is stored.
 func (r *Runner) perform(k key, w *writing) {
-	for _, f := range w.effects {
+	for _, f := range w.Effects() {
 		switch f := f.(type) {
 		case run.StopTurn:
 			r.stopTurn(k, f.Attempt)
@@ -335,7 +333,7 @@ func (r *Runner) perform(k key, w *writing) {
 		case run.ReplyAccepted, run.AutoDecided, run.DecideAlone, run.AnswerReply: // published, or returned to who has caused them
 		}
 	}
-	if len(w.next.Messages) > 0 {
+	if len(w.Now.Messages) > 0 {
 		r.watch.tell(k)
 	}
 }

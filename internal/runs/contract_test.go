@@ -40,7 +40,7 @@ type contractFile struct {
 }
 
 // ownMessages are the messages that this package adds to those of the machine.
-var ownMessages = map[string]any{TypeRequested: requested{}, typeProgress: progressed{}, typeStep: stepDone{}, typeReplied: repliedWith{}, TypeResult: concluded{}}
+var ownMessages = map[string]any{TypeRequested: requested{}, typeProgress: progressed{}, typeStep: stepDone{}, typeReplied: repliedWith{}, TypeResult: ended{}}
 
 //go:generate go test -run ^TestContract$ . -args -rewrite
 

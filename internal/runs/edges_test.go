@@ -242,7 +242,7 @@ func TestATurnThatWasTakenOver(t *testing.T) {
 		return false
 	}, time.Minute, time.Millisecond).Should(gomega.BeTrue())
 	old := <-turns
-	_, err := w.runner.book.take(t.Context(), k, func(*writing) run.Event { return run.Resume{Attempt: old.attempt + 1} })
+	_, err := w.runner.book.step(t.Context(), k, func(*writing) run.Event { return run.Resume{Attempt: old.attempt + 1} })
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(old.Progress(t.Context(), "from the old owner")).To(gomega.MatchError(ErrTaken))
 	_, err = old.Ask(t.Context(), "more", Question{Prompt: "May I?"})

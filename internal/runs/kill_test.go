@@ -20,6 +20,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/internal/coord/run"
+	"github.com/antiphon-rt/antiphon/internal/steps"
 	"github.com/antiphon-rt/antiphon/internal/store"
 )
 
@@ -83,7 +84,7 @@ func child(dir, file string) error {
 		begun, err := r.Start(ctx, Request{Principal: "p", Tool: "chain", Policy: run.Auto})
 		switch {
 		case errors.Is(err, ErrTooMany):
-			pause(ctx, time.Millisecond)
+			steps.Pause(ctx, time.Millisecond)
 		case err != nil:
 			return err
 		default:

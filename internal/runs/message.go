@@ -71,8 +71,8 @@ type (
 	stepDone struct {
 		Step string `json:"step"`
 	}
-	// concluded: the run has ended. The change of the state follows.
-	concluded struct {
+	// ended: the run has ended. The change of the state follows.
+	ended struct {
 		Status  string          `json:"status" enum:"succeeded,failed,canceled"`
 		Output  json.RawMessage `json:"output,omitempty"`
 		Code    string          `json:"code,omitempty"`

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/coord/run"
+	"github.com/antiphon-rt/antiphon/internal/steps"
 )
 
 // entry is one write to the log of a run. The newest entry has all that the next write needs.
@@ -81,7 +82,7 @@ type Result struct {
 type fields struct {
 	Name        string          `json:"name"`
 	Attempt     run.Attempt     `json:"attempt,omitempty"`
-	Interaction run.Interaction `json:"interaction,omitempty"` // of a state: Last or Pending
+	Interaction run.Interaction `json:"interaction,omitempty" of:"Last,Pending"`
 	Resolved    run.Mode        `json:"resolved,omitempty"`
 	Session     run.Session     `json:"session,omitempty"`
 	Policy      run.Policy      `json:"policy,omitempty"`
@@ -93,99 +94,27 @@ type fields struct {
 // errRecord: the store has something that this package has not written.
 var errRecord = errors.New("the store has an entry of a run that this program cannot read")
 
-func decode(value []byte) (*entry, error) {
-	e := &entry{}
-	if err := json.Unmarshal(value, e); err != nil {
-		return nil, fmt.Errorf("%w: %w", errRecord, err)
+// decode returns the entry and the state of a version of a log. A log without an entry is that of a run in the queue.
+func decode(v steps.Version) (*entry, run.State, error) {
+	if v.Revision == 0 {
+		return &entry{State: steps.Flatten[fields](run.Queued{})}, run.Queued{}, nil
 	}
-	return e, nil
-}
-
-func stateFields(s run.State) fields {
-	f := fields{Name: s.Name()}
-	switch s := s.(type) {
-	case run.Queued:
-		f.open(run.Open(s))
-	case run.Running:
-		f.open(run.Open(s))
-	case run.WaitingUser:
-		f.Attempt, f.Interaction, f.Session, f.Policy, f.Seq = s.Attempt, s.Pending, s.Session, s.Policy, s.Seq
-	case run.Succeeded:
-		f.ended(run.Ended(s))
-	case run.Failed:
-		f.ended(run.Ended(s))
-	case run.Canceled:
-		f.ended(run.Ended(s))
+	e := &entry{revision: v.Revision, written: v.Written, length: len(v.Value)}
+	if err := json.Unmarshal(v.Value, e); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", errRecord, err)
 	}
-	return f
-}
-
-func (f *fields) open(s run.Open) {
-	f.Attempt, f.Interaction, f.Resolved, f.Seq = s.Attempt, s.Last, s.Resolved, s.Seq
-}
-
-func (f *fields) ended(s run.Ended) {
-	f.Attempt, f.Interaction, f.Resolved, f.Seq, f.Result = s.Attempt, s.Last, s.Resolved, s.Seq, s.Result
-}
-
-func (f fields) state() (run.State, error) {
-	open := run.Open{Attempt: f.Attempt, Last: f.Interaction, Resolved: f.Resolved, Seq: f.Seq}
-	ended := run.Ended{Attempt: f.Attempt, Last: f.Interaction, Resolved: f.Resolved, Seq: f.Seq, Result: f.Result}
-	for _, s := range []run.State{
-		run.Queued(open), run.Running(open),
-		run.WaitingUser{Attempt: f.Attempt, Pending: f.Interaction, Session: f.Session, Policy: f.Policy, Seq: f.Seq},
-		run.Succeeded(ended), run.Failed(ended), run.Canceled(ended),
-	} {
-		if s.Name() == f.Name {
-			return s, nil
-		}
+	state, ok := steps.Restore(e.State, states...)
+	if !ok {
+		return nil, nil, fmt.Errorf("%w: it has the state %q", errRecord, e.State.Name)
 	}
-	return nil, fmt.Errorf("%w: it has the state %q", errRecord, f.Name)
+	return e, state, nil
 }
 
-func eventFields(e run.Event) *fields {
-	f := &fields{Name: e.Name()}
-	switch e := e.(type) {
-	case run.TurnStarted:
-		f.Attempt, f.At = e.Attempt, e.At
-	case run.TurnNeedsInput:
-		f.Attempt, f.Interaction, f.Session, f.Policy, f.At = e.Attempt, e.Interaction, e.Session, e.Policy, e.At
-	case run.TurnSucceeded:
-		f.Attempt, f.Result, f.At = e.Attempt, e.Result, e.At
-	case run.TurnFailed:
-		f.Attempt, f.Result, f.At = e.Attempt, e.Result, e.At
-	case run.Reply:
-		f.Interaction, f.At = e.Interaction, e.At
-	case run.Timeout:
-		f.Interaction, f.At = e.Interaction, e.At
-	case run.Cancel:
-		f.Result, f.At = e.Result, e.At
-	case run.Preserve:
-		f.Interaction, f.Session = e.Interaction, e.Session
-	case run.Reconcile:
-		f.Result, f.At = e.Result, e.At
-	case run.Resume:
-		f.Attempt = e.Attempt
-	}
-	return f
+// state returns the state after an entry.
+func (e *entry) state() run.State {
+	state, _ := steps.Restore(e.State, states...) // decode has checked it
+	return state
 }
 
-func (f fields) event() (run.Event, error) {
-	for _, e := range []run.Event{
-		run.TurnStarted{Attempt: f.Attempt, At: f.At},
-		run.TurnNeedsInput{Attempt: f.Attempt, Interaction: f.Interaction, Session: f.Session, Policy: f.Policy, At: f.At},
-		run.TurnSucceeded{Attempt: f.Attempt, Result: f.Result, At: f.At},
-		run.TurnFailed{Attempt: f.Attempt, Result: f.Result, At: f.At},
-		run.Reply{Interaction: f.Interaction, At: f.At},
-		run.Timeout{Interaction: f.Interaction, At: f.At},
-		run.Cancel{Result: f.Result, At: f.At},
-		run.Preserve{Interaction: f.Interaction, Session: f.Session},
-		run.Reconcile{Result: f.Result, At: f.At},
-		run.Resume{Attempt: f.Attempt},
-	} {
-		if e.Name() == f.Name {
-			return e, nil
-		}
-	}
-	return nil, fmt.Errorf("%w: it has the event %q", errRecord, f.Name)
-}
+// states are all states of the machine.
+var states = []run.State{run.Queued{}, run.Running{}, run.WaitingUser{}, run.Succeeded{}, run.Failed{}, run.Canceled{}}

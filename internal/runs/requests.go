@@ -3,6 +3,7 @@ package runs
 // What a principal may do with its runs: begin, read, list, answer, cancel, follow.
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -173,7 +174,7 @@ func (r *Runner) Start(ctx context.Context, q Request) (*Run, error) {
 		return nil, err
 	}
 	r.todo.add(k)
-	return view(k.id, w.next, w.next), nil
+	return view(k.id, w.Now, w.Now), nil
 }
 
 // create stores a run: its key first, so that no run is ever without one.
@@ -181,8 +182,8 @@ func (r *Runner) create(ctx context.Context, k key, begin *beginning) (*writing,
 	if err := r.open.Put(ctx, k.String(), []byte(r.book.node)); err != nil {
 		return nil, err
 	}
-	return r.book.write(ctx, k, false, func(w *writing) error {
-		w.next.Begin = begin
+	return r.book.write(ctx, k, 0, func(w *writing) error {
+		w.Now.Begin = begin
 		return nil
 	})
 }
@@ -213,9 +214,9 @@ func (r *Runner) check(q Request) (*beginning, error) {
 			return nil, fmt.Errorf("%w: input: %w", ErrInvalid, err)
 		}
 	}
-	b := &beginning{Tool: q.Tool, Version: uint64(worker.session()), Input: input, Policy: or(q.Policy, run.RequireReply)}
+	b := &beginning{Tool: q.Tool, Version: uint64(worker.session()), Input: input, Policy: cmp.Or(q.Policy, run.RequireReply)}
 	if b.Policy == run.AutoDecide {
-		b.Timeout = or(q.ReplyTimeout, defaultReplyTimeout)
+		b.Timeout = cmp.Or(q.ReplyTimeout, defaultReplyTimeout)
 	}
 	return b, nil
 }
@@ -353,31 +354,31 @@ func (r *Runner) Reply(ctx context.Context, principal, id, interaction string, a
 		return nil, err
 	}
 	n := parseInteraction(interaction)
-	w, err := r.book.write(ctx, k, false, func(w *writing) error {
-		var before []said
-		if q := w.prev.Question; q != nil && q.Interaction == n {
+	w, err := r.book.write(ctx, k, 0, func(w *writing) error {
+		var before []newMessage
+		if q := w.Was.Question; q != nil && q.Interaction == n {
 			if err := fits(q, a); err != nil {
 				return err
 			}
-			w.next.Answer, w.next.Question = &answer{Name: q.Name, Answer: a}, nil
+			w.Now.Answer, w.Now.Question = &answer{Name: q.Name, Answer: a}, nil
 			if !q.Approval {
-				before = []said{{typeReplied, repliedWith{interactionText(n), a.Reply}}}
+				before = []newMessage{{typeReplied, repliedWith{interactionText(n), a.Reply}}}
 			}
 		}
-		return w.take(run.Reply{Interaction: n, At: w.next.At}, before...)
+		return w.take(run.Reply{Interaction: n, At: w.Now.At}, before...)
 	})
 	if err != nil {
 		return nil, err
 	}
 	r.perform(k, w)
-	for _, f := range w.effects {
+	for _, f := range w.Effects() {
 		switch f := f.(type) {
 		case run.AnswerReply:
-			return nil, resolved(interaction, f.Resolved, w.state)
+			return nil, resolved(interaction, f.Resolved, w.State)
 		case run.StateChanged, run.ArmTimeout, run.ReplyAccepted, run.AutoDecided, run.Conclude, run.StopTurn, run.DecideAlone:
 		}
 	}
-	return view(id, first, w.next), nil
+	return view(id, first, w.Now), nil
 }
 
 // fits returns an error if an answer is of another kind than the question.
@@ -423,7 +424,7 @@ func (r *Runner) Cancel(ctx context.Context, principal, id, reason string) (*Run
 	if _, err := r.book.first(ctx, k); err != nil {
 		return nil, err
 	}
-	err = r.end(ctx, k, Result{Code: codeCanceled, Message: or(reason, "the user canceled the run")})
+	err = r.cancel(ctx, k, Result{Code: codeCanceled, Message: cmp.Or(reason, "the user canceled the run")})
 	if err != nil {
 		return nil, err
 	}

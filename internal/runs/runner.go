@@ -3,6 +3,7 @@ package runs
 // The Runner: its configuration, its life, and the list of runs that it has to look at.
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/coord/run"
+	"github.com/antiphon-rt/antiphon/internal/steps"
 	"github.com/antiphon-rt/antiphon/internal/store"
 )
 
@@ -47,8 +49,8 @@ type Config struct {
 	// Logger gets what an operator should know. nil discards it.
 	Logger *slog.Logger
 
-	shared bool                             // tests: another Runner uses the same store
-	crash  func(w *writing, at moment) bool // tests end the Runner here
+	shared bool                                               // tests: another Runner uses the same store
+	place  func(log *store.Log) func(name string) steps.Place // tests end the Runner at a write
 }
 
 // defaultReplyTimeout is how long a question waits with the policy AutoDecide if a run does not say it, and maxReplyTimeout is the longest such time.
@@ -71,24 +73,16 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	c.Name = or(c.Name, "runs")
-	c.Keep = or(c.Keep, 168*time.Hour)
-	c.MaxAge = min(or(c.MaxAge, 24*time.Hour), c.Keep)
-	c.Lease = or(c.Lease, 15*time.Second)
-	c.MaxTurn = or(c.MaxTurn, time.Hour)
-	c.MaxRunning = or(c.MaxRunning, 32)
-	c.MaxOpen = or(c.MaxOpen, 2000)
-	c.MaxKept = or(c.MaxKept, 500)
-	c.MaxWatchers = or(c.MaxWatchers, 256)
+	c.Name = cmp.Or(c.Name, "runs")
+	c.Keep = cmp.Or(c.Keep, 168*time.Hour)
+	c.MaxAge = min(cmp.Or(c.MaxAge, 24*time.Hour), c.Keep)
+	c.Lease = cmp.Or(c.Lease, 15*time.Second)
+	c.MaxTurn = cmp.Or(c.MaxTurn, time.Hour)
+	c.MaxRunning = cmp.Or(c.MaxRunning, 32)
+	c.MaxOpen = cmp.Or(c.MaxOpen, 2000)
+	c.MaxKept = cmp.Or(c.MaxKept, 500)
+	c.MaxWatchers = cmp.Or(c.MaxWatchers, 256)
 	return c, nil
-}
-
-func or[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
 }
 
 // Runner keeps runs and does them. It is safe for concurrent use. Its owner closes it.
@@ -150,9 +144,15 @@ func New(ctx context.Context, cfg Config) (*Runner, error) {
 	}
 	r := &Runner{
 		cfg: cfg, open: open, workers: workers, looped: make(chan struct{}),
-		book:  &book{store: cfg.Store, log: log, node: rand.Text(), trace: cfg.Trace, crash: cfg.crash},
+		book: &book{
+			store: cfg.Store, log: log, node: rand.Text(), place: log.Place,
+			kind: kind{Table: run.Table, Decode: decode, Encode: encode, Trace: cfg.Trace},
+		},
 		turns: map[key]*Turn{}, busy: map[string]int{}, openOf: map[string]int{}, timers: map[key]*time.Timer{}, kept: map[key]run.Interaction{},
 		todo: todo{has: map[key]bool{}, wake: make(chan struct{}, 1)}, watch: watchers{of: map[key]map[chan struct{}]bool{}, used: map[string]int{}, closed: make(chan struct{})},
+	}
+	if cfg.place != nil {
+		r.book.place = cfg.place(log)
 	}
 	life, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	r.stop = stop

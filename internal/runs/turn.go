@@ -15,7 +15,7 @@ import (
 )
 
 // enter takes the room of one turn. It reports false if there is none: then the run is looked at again when a turn ends. After true, Close waits for
-// joined.Done: begin calls it at the end of the turn, and whoever does not begin calls it after leave.
+// joined.Done: startTurn calls it at the end of the turn, and whoever does not start it calls it after leave.
 func (r *Runner) enter(k key) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -52,8 +52,8 @@ func (r *Runner) leave(principal string) {
 // errTooLong is the cause with which a turn ends that takes too long.
 var errTooLong = errors.New("the turn took too long")
 
-// begin starts the turn of an attempt that this Runner has claimed.
-func (r *Runner) begin(ctx context.Context, k key, attempt run.Attempt, begin *beginning, worker *Worker) {
+// startTurn starts the turn of an attempt that this Runner has claimed.
+func (r *Runner) startTurn(ctx context.Context, k key, attempt run.Attempt, begin *beginning, worker *Worker) {
 	ctx, stop := context.WithCancelCause(ctx)
 	t := &Turn{r: r, key: k, attempt: attempt, begin: begin, worker: worker, stop: stop, steps: map[string]step{}, answers: map[string]Answer{}}
 	r.mu.Lock()
@@ -95,14 +95,14 @@ func (t *Turn) work(ctx context.Context) {
 	for {
 		select {
 		case o := <-done:
-			t.end(ctx, o)
+			t.report(ctx, o)
 			return
 		case <-beat.C:
 			t.renew(ctx)
 		case <-stopped:
 			stopped, grace = nil, time.After(stopGrace)
 		case <-grace:
-			t.end(ctx, outcome{err: context.Cause(ctx)})
+			t.report(ctx, outcome{err: context.Cause(ctx)})
 			return
 		}
 	}
@@ -156,11 +156,11 @@ func (t *Turn) renew(ctx context.Context) {
 	}
 }
 
-// end tells the machine how the turn has ended. A turn that waits, or whose run is not its own, has nothing to tell.
-func (t *Turn) end(ctx context.Context, o outcome) {
+// report tells the machine how the turn has ended. A turn that waits, or whose run is not its own, has nothing to tell.
+func (t *Turn) report(ctx context.Context, o outcome) {
 	cause := context.Cause(ctx)
 	switch {
-	case errors.Is(o.err, ErrWaiting), errors.Is(o.err, ErrTaken), errors.Is(o.err, errCrashed), errors.Is(cause, ErrTaken):
+	case errors.Is(o.err, ErrWaiting), errors.Is(o.err, ErrTaken), errors.Is(cause, ErrTaken):
 		return
 	case o.err != nil && errors.Is(cause, errClosing):
 		return // the next owner goes on
@@ -175,11 +175,11 @@ func (t *Turn) end(ctx context.Context, o outcome) {
 	if o.err != nil {
 		status = "failed"
 	}
-	err := t.r.conclude(context.WithoutCancel(ctx), t.key, status, result, func(w *writing, n run.Result) run.Event {
+	err := t.r.storeEnd(context.WithoutCancel(ctx), t.key, status, result, func(w *writing, n run.Result) run.Event {
 		if o.err != nil {
-			return run.TurnFailed{Attempt: t.attempt, Result: n, At: w.next.At}
+			return run.TurnFailed{Attempt: t.attempt, Result: n, At: w.Now.At}
 		}
-		return run.TurnSucceeded{Attempt: t.attempt, Result: n, At: w.next.At}
+		return run.TurnSucceeded{Attempt: t.attempt, Result: n, At: w.Now.At}
 	})
 	if err != nil {
 		t.r.cfg.Logger.Warn("runs: the end of a turn was not stored; the run is taken over", "run", t.key.id, "err", err)

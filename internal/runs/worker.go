@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/antiphon-rt/antiphon/internal/coord/run"
+	"github.com/antiphon-rt/antiphon/internal/steps"
 )
 
 // Limits of one run.
@@ -135,11 +136,11 @@ func (t *Turn) Progress(ctx context.Context, text string) error {
 		return fmt.Errorf("a progress message has %d bytes: want at most %d", len(text), maxText)
 	}
 	_, err := t.write(ctx, func(w *writing) error {
-		if w.prev.Said >= maxProgress {
+		if w.Was.Said >= maxProgress {
 			return nil
 		}
-		w.next.Said++
-		return w.next.say(t.key.id, typeProgress, progressed{text})
+		w.Now.Said++
+		return w.Now.say(t.key.id, typeProgress, progressed{text})
 	})
 	return err
 }
@@ -180,11 +181,11 @@ func (t *Turn) Step(ctx context.Context, name string, repeatable bool, do func(c
 // note stores what became of a step.
 func (t *Turn) note(ctx context.Context, s step) error {
 	_, err := t.write(ctx, func(w *writing) error {
-		w.next.Step = &s
+		w.Now.Step = &s
 		if s.Output == nil {
 			return nil
 		}
-		return w.next.say(t.key.id, typeStep, stepDone{s.Name})
+		return w.Now.say(t.key.id, typeStep, stepDone{s.Name})
 	})
 	if err == nil {
 		t.steps[s.Name] = s
@@ -212,7 +213,7 @@ func (t *Turn) Ask(ctx context.Context, name string, q Question) (Answer, error)
 	if err != nil {
 		return Answer{}, err
 	}
-	for _, f := range w.effects {
+	for _, f := range w.Effects() {
 		switch f.(type) {
 		case run.DecideAlone:
 			t.answers[name] = Answer{Decided: true}
@@ -224,8 +225,8 @@ func (t *Turn) Ask(ctx context.Context, name string, q Question) (Answer, error)
 }
 
 func (t *Turn) ask(w *writing, name string, q Question, policy run.Policy) error {
-	now := w.next.At
-	pending := &question{Name: name, Interaction: w.prev.State.Interaction + 1, Question: q, Asked: now}
+	now := w.Now.At
+	pending := &question{Name: name, Interaction: w.Was.State.Interaction + 1, Question: q, Asked: now}
 	message := requested{InteractionID: interactionText(pending.Interaction), Kind: q.kind(), Prompt: q.Prompt, Choices: q.Choices}
 	if policy == run.AutoDecide {
 		pending.Deadline = now + run.Millis(t.begin.Timeout.Milliseconds()) //nolint:gosec // above 0
@@ -233,22 +234,22 @@ func (t *Turn) ask(w *writing, name string, q Question, policy run.Policy) error
 	}
 	err := w.take(run.TurnNeedsInput{
 		Attempt: t.attempt, Interaction: pending.Interaction, Session: t.worker.session(), Policy: policy, At: now,
-	}, said{TypeRequested, message})
+	}, newMessage{TypeRequested, message})
 	if w.changed() {
-		w.next.Question = pending
+		w.Now.Question = pending
 	}
 	return err
 }
 
 // write appends an entry to the log of the run, as long as the run belongs to this turn.
 func (t *Turn) write(ctx context.Context, f func(*writing) error) (*writing, error) {
-	w, err := t.r.book.write(ctx, t.key, true, func(w *writing) error {
-		s, runs := w.state.(run.Running)
+	w, err := t.r.book.write(ctx, t.key, steps.Patience, func(w *writing) error {
+		s, runs := w.State.(run.Running)
 		switch {
 		case !runs || s.Attempt != t.attempt:
 			return ErrTaken
-		case w.next.N > maxEntries || w.next.Bytes > maxRun:
-			return &Failure{"run_too_large", fmt.Sprintf("the run has %d entries and %d bytes: at most %d and %d are kept", w.next.N, w.next.Bytes, maxEntries, maxRun)}
+		case w.Now.N > maxEntries || w.Now.Bytes > maxRun:
+			return &Failure{"run_too_large", fmt.Sprintf("the run has %d entries and %d bytes: at most %d and %d are kept", w.Now.N, w.Now.Bytes, maxEntries, maxRun)}
 		}
 		return f(w)
 	})

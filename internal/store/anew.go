@@ -91,6 +91,28 @@ func (st *stream) ready(ctx context.Context) error {
 	return nil
 }
 
+// read calls f within the time for a call, if the stream is there. It returns an error of f as one of this package.
+func (st *stream) read(ctx context.Context, f func(context.Context) error) error {
+	return st.call(ctx, func(context.Context) error { return nil }, f)
+}
+
+// write is read for what changes the stream.
+func (st *stream) write(ctx context.Context, f func(context.Context) error) error {
+	return st.call(ctx, st.of.writable, f)
+}
+
+func (st *stream) call(ctx context.Context, may, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, st.of.cfg.Timeout)
+	defer cancel()
+	if err := st.ready(ctx); err != nil {
+		return err
+	}
+	if err := may(ctx); err != nil {
+		return err
+	}
+	return st.failed(f(ctx))
+}
+
 // find finds the stream, or makes it. It reports whether this is another one than before.
 func (st *stream) find(ctx context.Context) (anew bool, err error) {
 	in, err := st.of.js.Stream(ctx, st.name)

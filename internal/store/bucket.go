@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/antiphon-rt/antiphon/internal/steps"
 )
 
 // BucketConfig describes a bucket.
@@ -32,12 +34,8 @@ type BucketConfig struct {
 // maxValue is the largest value: a message of NATS has 1 MiB.
 const maxValue = 900 << 10
 
-// Entry is one version of a value.
-type Entry struct {
-	Value    []byte
-	Revision uint64    // it grows with each write to the bucket
-	Written  time.Time // by the clock of the store
-}
+// Entry is one version of a value. Its revision grows with each write to the bucket, and its time is by the clock of the store.
+type Entry = steps.Version
 
 // Bucket is an open bucket. It is safe for concurrent use.
 type Bucket struct {
@@ -76,112 +74,98 @@ func (s *Store) Bucket(ctx context.Context, cfg BucketConfig) (*Bucket, error) {
 }
 
 // Get returns the newest version of a value, or ErrNotFound.
-func (b *Bucket) Get(ctx context.Context, key string) (Entry, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
-	defer cancel()
-	if err := b.ready(ctx); err != nil {
-		return Entry{}, err
-	}
-	e, err := b.kv.Get(ctx, key)
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
+func (b *Bucket) Get(ctx context.Context, key string) (found Entry, err error) {
+	err = b.read(ctx, func(ctx context.Context) error {
+		e, err := b.kv.Get(ctx, key)
+		if err == nil {
+			found = Entry{Value: e.Value(), Revision: e.Revision(), Written: e.Created()}
+		}
+		return err
+	})
+	return found, err
+}
+
+// Place returns the place of a value, for steps. A bucket keeps the newest version of a value: it has none after a revision but that.
+func (b *Bucket) Place(key string) steps.Place { return bucketPlace{b, key} }
+
+type bucketPlace struct {
+	*Bucket
+	key string
+}
+
+func (p bucketPlace) Newest(ctx context.Context) (Entry, error) { return p.Get(ctx, p.key) }
+
+func (p bucketPlace) After(ctx context.Context, revision uint64) (Entry, error) {
+	e, err := p.Get(ctx, p.key)
+	if err == nil && e.Revision <= revision {
 		return Entry{}, ErrNotFound
 	}
-	if err != nil {
-		return Entry{}, b.failed(err)
-	}
-	return Entry{Value: e.Value(), Revision: e.Revision(), Written: e.Created()}, nil
+	return e, err
+}
+
+func (p bucketPlace) Write(ctx context.Context, value []byte, revision uint64) (uint64, error) {
+	return p.Update(ctx, p.key, value, revision)
 }
 
 // Update stores a value if the newest version still has this revision; 0 means that the key has no value yet. It returns the new revision, or
 // ErrConflict.
-func (b *Bucket) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
-	defer cancel()
-	if err := b.ready(ctx); err != nil {
-		return 0, err
-	}
-	if err := b.of.writable(ctx); err != nil {
-		return 0, err
-	}
-	next, err := b.kv.Update(ctx, key, value, revision)
-	return next, b.failed(err)
+func (b *Bucket) Update(ctx context.Context, key string, value []byte, revision uint64) (next uint64, err error) {
+	err = b.write(ctx, func(ctx context.Context) error {
+		next, err = b.kv.Update(ctx, key, value, revision)
+		return err
+	})
+	return next, err
 }
 
 // Put stores a value, whatever was there.
 func (b *Bucket) Put(ctx context.Context, key string, value []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
-	defer cancel()
-	if err := b.ready(ctx); err != nil {
+	return b.write(ctx, func(ctx context.Context) error {
+		_, err := b.kv.Put(ctx, key, value)
 		return err
-	}
-	if err := b.of.writable(ctx); err != nil {
-		return err
-	}
-	_, err := b.kv.Put(ctx, key, value)
-	return b.failed(err)
+	})
 }
 
 // History returns the versions of a value that the bucket keeps, the oldest first.
-func (b *Bucket) History(ctx context.Context, key string) ([]Entry, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
-	defer cancel()
-	if err := b.ready(ctx); err != nil {
-		return nil, err
-	}
-	all, err := b.kv.History(ctx, key)
-	if err != nil {
-		return nil, b.failed(err)
-	}
-	entries := make([]Entry, 0, len(all))
-	for _, e := range all {
-		entries = append(entries, Entry{Value: e.Value(), Revision: e.Revision(), Written: e.Created()})
-	}
-	return entries, nil
+func (b *Bucket) History(ctx context.Context, key string) (entries []Entry, err error) {
+	err = b.read(ctx, func(ctx context.Context) error {
+		all, err := b.kv.History(ctx, key)
+		for _, e := range all {
+			entries = append(entries, Entry{Value: e.Value(), Revision: e.Revision(), Written: e.Created()})
+		}
+		return err
+	})
+	return entries, err
 }
 
 // Delete removes a value. A key without a value is no error. Nothing of the key stays: a marker, as NATS leaves one, would count against the limit.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
-	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
-	defer cancel()
-	if err := b.ready(ctx); err != nil {
-		return err
-	}
-	if err := b.of.writable(ctx); err != nil {
-		return err
-	}
-	stream, err := b.values(ctx)
-	if err != nil {
-		return b.failed(err)
-	}
-	return b.failed(stream.Purge(ctx, jetstream.WithPurgeSubject(b.prefix()+key)))
+	return b.write(ctx, func(ctx context.Context) error {
+		values, err := b.of.js.Stream(ctx, b.name)
+		if err != nil {
+			return err
+		}
+		return values.Purge(ctx, jetstream.WithPurgeSubject(b.prefix()+key))
+	})
 }
 
 // Keys returns all keys that have a value, in no order. It asks for the names alone: a watch of NATS may wait for ever for a value that was deleted
 // after it began.
-func (b *Bucket) Keys(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
-	defer cancel()
-	if err := b.ready(ctx); err != nil {
-		return nil, err
-	}
-	stream, err := b.values(ctx)
-	if err != nil {
-		return nil, b.failed(err)
-	}
-	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(b.prefix()+">"))
-	if err != nil {
-		return nil, b.failed(err)
-	}
-	keys := make([]string, 0, len(info.State.Subjects))
-	for subject := range info.State.Subjects {
-		keys = append(keys, strings.TrimPrefix(subject, b.prefix()))
-	}
-	return keys, nil
-}
-
-// stream returns the stream in which NATS keeps the bucket.
-func (b *Bucket) values(ctx context.Context) (jetstream.Stream, error) {
-	return b.of.js.Stream(ctx, b.stream.name)
+func (b *Bucket) Keys(ctx context.Context) (keys []string, err error) {
+	err = b.read(ctx, func(ctx context.Context) error {
+		values, err := b.of.js.Stream(ctx, b.name)
+		if err != nil {
+			return err
+		}
+		info, err := values.Info(ctx, jetstream.WithSubjectFilter(b.prefix()+">"))
+		if err != nil {
+			return err
+		}
+		for subject := range info.State.Subjects {
+			keys = append(keys, strings.TrimPrefix(subject, b.prefix()))
+		}
+		return nil
+	})
+	return keys, err
 }
 
 // prefix begins the subject of each value in that stream.
@@ -194,24 +178,23 @@ func (b *Bucket) Room(ctx context.Context) error {
 }
 
 func (b *Bucket) findRoom(ctx context.Context) error {
-	return b.of.findRoom(ctx, 9, b.limit, func(ctx context.Context) (name string, used uint64, err error) {
-		if err := b.ready(ctx); err != nil {
-			return "", 0, err
-		}
+	return b.findRoomFor(ctx, 9, b.limit, func(ctx context.Context) (used uint64, err error) {
 		status, err := b.kv.Status(ctx)
-		if err != nil {
-			return "", 0, b.failed(err)
+		if err == nil {
+			used = status.Bytes()
 		}
-		return "bucket " + status.Bucket(), status.Bytes(), nil
+		return used, err
 	})
 }
 
-// unavailable returns ErrConflict, ErrFull, or an error that wraps ErrUnavailable, for an error of NATS.
+// unavailable returns ErrNotFound, ErrConflict, ErrFull, or an error that wraps ErrUnavailable, for an error of NATS.
 func unavailable(err error) error {
 	var api jetstream.JetStreamError
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrMsgNotFound):
+		return ErrNotFound
 	case errors.Is(err, jetstream.ErrKeyExists), errors.Is(err, jetstream.ErrKeyRevisionMismatch):
 		return ErrConflict
 	case errors.As(err, &api) && api.APIError() != nil && fullCodes[api.APIError().ErrorCode]:

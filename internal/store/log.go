@@ -4,7 +4,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/antiphon-rt/antiphon/internal/steps"
 )
 
 // LogConfig describes a log.
@@ -67,82 +68,79 @@ func (l *Log) Incarnation() uint64 { return l.incarnation() }
 
 // Append adds an entry to a list if the newest entry of the list still has the revision last; 0 means that the list is empty. It returns the new
 // revision, or ErrConflict. A name has one or more parts of letters, digits, _ and -, with dots between them.
-func (l *Log) Append(ctx context.Context, name string, value []byte, last uint64) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
-	defer cancel()
-	if err := l.ready(ctx); err != nil {
-		return 0, err
-	}
-	if err := l.of.writable(ctx); err != nil {
-		return 0, err
-	}
-	ack, err := l.of.js.PublishMsg(ctx, &nats.Msg{Subject: l.prefix + name, Data: value}, jetstream.WithExpectLastSequencePerSubject(last))
-	if err != nil {
-		return 0, l.failed(err)
-	}
-	return ack.Sequence, nil
+func (l *Log) Append(ctx context.Context, name string, value []byte, last uint64) (revision uint64, err error) {
+	err = l.write(ctx, func(ctx context.Context) error {
+		ack, err := l.of.js.PublishMsg(ctx, &nats.Msg{Subject: l.prefix + name, Data: value}, jetstream.WithExpectLastSequencePerSubject(last))
+		if err == nil {
+			revision = ack.Sequence
+		}
+		return err
+	})
+	return revision, err
 }
 
 // Last returns the newest entry of a list, or ErrNotFound.
 func (l *Log) Last(ctx context.Context, name string) (Entry, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
-	defer cancel()
-	if err := l.ready(ctx); err != nil {
-		return Entry{}, err
-	}
-	return l.entry(l.in.GetLastMsgForSubject(ctx, l.prefix+name))
+	return l.entry(ctx, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
+		return l.in.GetLastMsgForSubject(ctx, l.prefix+name)
+	})
 }
 
 // Next returns the first entry of a list whose revision is above after, or ErrNotFound.
 func (l *Log) Next(ctx context.Context, name string, after uint64) (Entry, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
-	defer cancel()
-	if err := l.ready(ctx); err != nil {
-		return Entry{}, err
-	}
-	return l.entry(l.in.GetMsg(ctx, after+1, jetstream.WithGetMsgSubject(l.prefix+name)))
+	return l.entry(ctx, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
+		return l.in.GetMsg(ctx, after+1, jetstream.WithGetMsgSubject(l.prefix+name))
+	})
 }
 
-func (l *Log) entry(m *jetstream.RawStreamMsg, err error) (Entry, error) {
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return Entry{}, ErrNotFound
-	}
-	if err != nil {
-		return Entry{}, l.failed(err)
-	}
-	return Entry{Value: m.Data, Revision: m.Sequence, Written: m.Time}, nil
+func (l *Log) entry(ctx context.Context, get func(context.Context) (*jetstream.RawStreamMsg, error)) (found Entry, err error) {
+	err = l.read(ctx, func(ctx context.Context) error {
+		m, err := get(ctx)
+		if err == nil {
+			found = Entry{Value: m.Data, Revision: m.Sequence, Written: m.Time}
+		}
+		return err
+	})
+	return found, err
+}
+
+// Place returns the place of a list, for steps. Its newest version is the newest entry.
+func (l *Log) Place(name string) steps.Place { return logPlace{l, name} }
+
+type logPlace struct {
+	*Log
+	name string
+}
+
+func (p logPlace) Newest(ctx context.Context) (Entry, error) { return p.Last(ctx, p.name) }
+
+func (p logPlace) After(ctx context.Context, revision uint64) (Entry, error) {
+	return p.Next(ctx, p.name, revision)
+}
+
+func (p logPlace) Write(ctx context.Context, value []byte, revision uint64) (uint64, error) {
+	return p.Append(ctx, p.name, value, revision)
 }
 
 // Names returns the lists that match a pattern, sorted. In the pattern, * stands for one part of a name, and > at its end for any number of parts.
-func (l *Log) Names(ctx context.Context, pattern string) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
-	defer cancel()
-	if err := l.ready(ctx); err != nil {
-		return nil, err
-	}
-	info, err := l.in.Info(ctx, jetstream.WithSubjectFilter(l.prefix+pattern))
-	if err != nil {
-		return nil, l.failed(err)
-	}
-	names := make([]string, 0, len(info.State.Subjects))
-	for subject := range info.State.Subjects {
-		names = append(names, strings.TrimPrefix(subject, l.prefix))
-	}
+func (l *Log) Names(ctx context.Context, pattern string) (names []string, err error) {
+	err = l.read(ctx, func(ctx context.Context) error {
+		info, err := l.in.Info(ctx, jetstream.WithSubjectFilter(l.prefix+pattern))
+		if err != nil {
+			return err
+		}
+		for subject := range info.State.Subjects {
+			names = append(names, strings.TrimPrefix(subject, l.prefix))
+		}
+		return nil
+	})
 	slices.Sort(names)
-	return names, nil
+	return names, err
 }
 
 // Remove removes a list with all its entries.
 func (l *Log) Remove(ctx context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
-	defer cancel()
-	if err := l.ready(ctx); err != nil {
-		return err
-	}
-	if err := l.of.writable(ctx); err != nil {
-		return err
-	}
-	return l.failed(l.in.Purge(ctx, jetstream.WithPurgeSubject(l.prefix+name)))
+	return l.write(ctx, func(ctx context.Context) error { return l.in.Purge(ctx, jetstream.WithPurgeSubject(l.prefix+name)) })
 }
 
 // Trim removes the entries of a list whose revision is below before.
@@ -150,15 +148,9 @@ func (l *Log) Trim(ctx context.Context, name string, before uint64) error {
 	if before <= 1 {
 		return nil // there is nothing below the first revision, and NATS servers take a purge up to revision 1 for one of everything
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
-	defer cancel()
-	if err := l.ready(ctx); err != nil {
-		return err
-	}
-	if err := l.of.writable(ctx); err != nil {
-		return err
-	}
-	return l.failed(l.in.Purge(ctx, jetstream.WithPurgeSubject(l.prefix+name), jetstream.WithPurgeSequence(before)))
+	return l.write(ctx, func(ctx context.Context) error {
+		return l.in.Purge(ctx, jetstream.WithPurgeSubject(l.prefix+name), jetstream.WithPurgeSequence(before))
+	})
 }
 
 // Room is Bucket.Room for a log.
@@ -172,14 +164,11 @@ func (l *Log) HalfRoom(ctx context.Context) error {
 }
 
 func (l *Log) findRoom(ctx context.Context, tenths int64) error {
-	return l.of.findRoom(ctx, tenths, l.limit, func(ctx context.Context) (name string, used uint64, err error) {
-		if err := l.ready(ctx); err != nil {
-			return "", 0, err
-		}
+	return l.findRoomFor(ctx, tenths, l.limit, func(ctx context.Context) (used uint64, err error) {
 		info, err := l.in.Info(ctx)
-		if err != nil {
-			return "", 0, l.failed(err)
+		if err == nil {
+			used = info.State.Bytes
 		}
-		return "log " + info.Config.Name, info.State.Bytes, nil
+		return used, err
 	})
 }

@@ -30,29 +30,25 @@ func (r *room) get(find func() error) error {
 	return r.answer
 }
 
-// findRoom returns ErrFull if more than so many tenths of limit bytes are used, or if the disk has only its reserve left. use returns how many bytes are used, and by
-// whom.
-func (s *Store) findRoom(ctx context.Context, tenths, limit int64, use func(context.Context) (name string, used uint64, err error)) error {
-	left, err := s.free()
+// findRoomFor returns ErrFull if more than so many tenths of limit bytes of the stream are used, or if the disk has only its reserve left. use returns how many bytes are used.
+func (st *stream) findRoomFor(ctx context.Context, tenths, limit int64, use func(context.Context) (used uint64, err error)) error {
+	cfg := st.of.cfg
+	left, err := st.of.free()
 	if err != nil {
 		return err
 	}
 	if left <= 0 {
-		return fmt.Errorf("%w: the disk of %s has less than its reserve of %d MB left: make room on it", ErrFull, s.cfg.Dir, s.cfg.Reserve>>20)
+		return fmt.Errorf("%w: the disk of %s has less than its reserve of %d MB left: make room on it", ErrFull, cfg.Dir, cfg.Reserve>>20)
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
-	defer cancel()
-	if err := s.writable(ctx); err != nil {
+	used := uint64(0)
+	err = st.write(ctx, func(ctx context.Context) error {
+		used, err = use(ctx)
 		return err
+	})
+	if err == nil && int64(used) > limit/10*tenths { //nolint:gosec // a number of bytes
+		err = fmt.Errorf("%w: %s has %d of %d bytes: allow it more, or keep values for a shorter time", ErrFull, st.name, used, limit)
 	}
-	name, used, err := use(ctx)
-	if err != nil {
-		return unavailable(err)
-	}
-	if int64(used) > limit/10*tenths { //nolint:gosec // a number of bytes
-		return fmt.Errorf("%w: %s has %d of %d bytes: allow it more, or keep values for a shorter time", ErrFull, name, used, limit)
-	}
-	return nil
+	return err
 }
 
 // storage returns where NATS keeps the values.

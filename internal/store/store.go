@@ -22,18 +22,19 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/antiphon-rt/antiphon/internal/disk"
+	"github.com/antiphon-rt/antiphon/internal/steps"
 )
 
 // The errors that callers tell apart. The errors of this package wrap one of them.
 var (
 	// ErrNotFound: the key has no value.
-	ErrNotFound = errors.New("the store has no such key")
+	ErrNotFound = steps.ErrNotFound
 	// ErrConflict: somebody else has changed the key.
-	ErrConflict = errors.New("the key was changed by another writer")
+	ErrConflict = steps.ErrConflict
 	// ErrFull: a limit of the bucket or the disk is reached. It is an ErrUnavailable, too.
 	ErrFull = fmt.Errorf("%w: it is full", ErrUnavailable)
 	// ErrUnavailable: the store does not answer, or cannot write. The operation may have happened or not.
-	ErrUnavailable = errors.New("the store is not available")
+	ErrUnavailable = steps.ErrUnavailable
 	// ErrNewer: a newer version of this program has written the data.
 	ErrNewer = errors.New("the stored data belongs to a newer version of this program")
 	// ErrNoFolder: a store in memory finds no folder for the names that it keeps in files.
