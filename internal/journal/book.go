@@ -4,6 +4,7 @@ package journal
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -18,14 +19,15 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/coord/journal"
 	"github.com/antiphon-rt/antiphon/internal/env"
+	"github.com/antiphon-rt/antiphon/internal/steps"
 )
 
 // The errors of a Log. They come wrapped.
 var (
 	// ErrConflict: the newest entry of the list is another one.
-	ErrConflict = errors.New("the journal of the call has another newest entry")
+	ErrConflict = steps.ErrConflict
 	// ErrNotFound: there is no such entry.
-	ErrNotFound = errors.New("the journal has no such entry")
+	ErrNotFound = steps.ErrNotFound
 )
 
 // ErrUnknown: no call that can be continued has this token.
@@ -141,53 +143,81 @@ func (b *Book) Begin(token string, logger *slog.Logger) *Writer {
 
 // Find returns what the journal knows of the call with that token, or ErrUnknown.
 func (b *Book) Find(ctx context.Context, token string) (State, error) {
-	state, _, err := b.read(ctx, list(token))
-	return state, err
+	at := place{b.cfg.Log, list(token)}
+	found, err := steps.Swap(ctx, at, 0, func(newest steps.Version) ([]byte, State, error) {
+		state, _, err := read(ctx, at, newest)
+		return nil, state, err
+	})
+	return found.Made, err
 }
 
 // Owner returns the Node of the process that owns the call with that token: it has claimed the call, or has begun it. It returns ErrUnknown for a call that cannot be continued.
 func (b *Book) Owner(ctx context.Context, token string) (node string, err error) {
-	e, _, err := b.end(ctx, list(token))
+	e, _, err := end(place{b.cfg.Log, list(token)}.Newest(ctx))
 	if err == nil && e.flags&flagEnd != 0 {
 		err = ErrUnknown
 	}
 	return e.node, err
 }
 
-// maxClaims is how often TakeOver tries again if another owner has written meanwhile.
-const maxClaims = 5
+// place is the list of a call, as package steps has it.
+type place struct {
+	log  Log
+	list string
+}
+
+// Newest implements steps.Place.
+func (p place) Newest(ctx context.Context) (v steps.Version, err error) {
+	v.Value, v.Revision, err = p.log.Last(ctx, p.list)
+	return v, err
+}
+
+// After implements steps.Place.
+func (p place) After(ctx context.Context, revision uint64) (v steps.Version, err error) {
+	v.Value, v.Revision, err = p.log.Next(ctx, p.list, revision)
+	return v, err
+}
+
+// Write implements steps.Place.
+func (p place) Write(ctx context.Context, value []byte, revision uint64) (uint64, error) {
+	return p.log.Append(ctx, p.list, value, revision)
+}
+
+// claimed is a call that a process has taken over.
+type claimed struct {
+	state State
+	at    tail
+}
 
 // TakeOver makes this process the owner of the call with that token. may decides whether the one who asks for it may have the call. The former owner cannot
 // write any more. Errors: ErrUnknown, ErrDamaged, and those of the store. The caller closes the Writer.
 func (b *Book) TakeOver(ctx context.Context, token string, logger *slog.Logger, may func(*State) bool) (*State, *Writer, error) {
-	name := list(token)
-	for try := 1; ; try++ {
-		state, at, err := b.read(ctx, name)
-		if err != nil {
-			return nil, nil, err
+	in, mark := place{b.cfg.Log, list(token)}, rand.Text()
+	done, err := steps.Swap(ctx, in, 0, func(newest steps.Version) ([]byte, claimed, error) {
+		state, at, err := read(ctx, in, newest)
+		if err == nil && (state.Ended || !may(&state)) {
+			err = ErrUnknown
 		}
-		if state.Ended || !may(&state) {
-			return nil, nil, ErrUnknown
+		if err != nil {
+			return nil, claimed{}, err
 		}
 		at.epoch++
-		records := []Record{{Claimed: at.epoch}}
-		claim, err := pieces(records, at.epoch, at.whole)
+		claim := Record{Claimed: at.epoch, Mark: mark}
+		entries, err := pieces([]Record{claim}, at.epoch, at.whole)
 		if err != nil {
-			return nil, nil, err
+			return nil, claimed{}, err
 		}
-		claim[0].node = b.cfg.Node
-		revision, err := b.cfg.Log.Append(ctx, name, claim[0].bytes(), at.last)
-		if errors.Is(err, ErrConflict) && try < maxClaims {
-			continue // the former owner was faster
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("the call cannot be taken over: %w", err)
-		}
-		state.Apply(records[0])
-		at.last, at.newest, at.former = revision, 0, true
-		b.takenOver.Add(1)
-		return state.clone(), b.newWriter(name, logger, at, state), nil
+		entries[0].node = b.cfg.Node
+		state.Apply(claim)
+		return entries[0].bytes(), claimed{state, at}, nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("the call cannot be taken over: %w", err)
 	}
+	state, at := done.Made.state, done.Made.at
+	at.last, at.newest, at.former = done.Stored, 0, true
+	b.takenOver.Add(1)
+	return state.clone(), b.newWriter(in.list, logger, at, state), nil
 }
 
 // tail is where the log of a call ends.
@@ -203,25 +233,13 @@ type tail struct {
 	former bool
 }
 
-// errMoved: the owner has written the whole State while the log was read, and has removed the entries before it.
-var errMoved = errors.New("the journal of the call has changed while it was read")
-
-// read reads the log of a call, again if its owner has shortened it meanwhile.
-func (b *Book) read(ctx context.Context, name string) (state State, at tail, err error) {
-	for range maxClaims {
-		if state, at, err = b.readOnce(ctx, name); !errors.Is(err, ErrUnknown) || at.last == 0 {
-			return state, at, err
-		}
-		if _, now, newer := b.end(ctx, name); newer != nil || now.last == at.last {
-			return state, at, err
-		}
-		err = errMoved
+// read reads the log of a call up to its newest entry. It returns ErrConflict if the owner has written the whole State meanwhile, and has removed the entries before it.
+func read(ctx context.Context, in place, newest steps.Version) (State, tail, error) {
+	var missing error
+	if newest.Revision == 0 {
+		missing = ErrNotFound
 	}
-	return state, at, err
-}
-
-func (b *Book) readOnce(ctx context.Context, name string) (State, tail, error) {
-	newest, at, err := b.end(ctx, name)
+	last, at, err := end(newest, missing)
 	if err != nil {
 		return State{}, at, err
 	}
@@ -230,48 +248,56 @@ func (b *Book) readOnce(ctx context.Context, name string) (State, tail, error) {
 		after--
 	}
 	for after < at.last {
-		text, revision, err := b.cfg.Log.Next(ctx, name, after)
-		if err != nil {
-			return State{}, at, unknown(err)
+		v, err := in.After(ctx, after)
+		if errors.Is(err, ErrNotFound) {
+			return State{}, at, fmt.Errorf("%w: %w", ErrConflict, err)
 		}
-		e, err := readEntry(text)
+		if err != nil {
+			return State{}, at, err
+		}
+		e, err := readEntry(v.Value)
 		if err == nil {
 			err = r.take(e)
 		}
 		if err != nil {
 			return State{}, at, err
 		}
-		at.size += len(text)
+		at.size += len(v.Value)
 		if e.flags&flagWhole != 0 {
-			at.state += len(text)
+			at.state += len(v.Value)
 		}
-		after = revision
+		after = v.Revision
 	}
 	if r.state.Call.ID == "" {
-		return State{}, at, fmt.Errorf("%w: its State is not complete", ErrUnknown)
+		return State{}, at, incomplete(ctx, in, at)
 	}
-	at.epoch = max(newest.epoch, r.state.Epoch)
+	at.epoch = max(last.epoch, r.state.Epoch)
 	return r.state, at, nil
 }
 
-// end returns the newest entry of a log.
-func (b *Book) end(ctx context.Context, name string) (entry, tail, error) {
-	text, revision, err := b.cfg.Log.Last(ctx, name)
-	if err != nil {
-		return entry{}, tail{}, unknown(err)
+// incomplete returns the error for a log without a complete State: it is to be read again if it has changed.
+func incomplete(ctx context.Context, in place, at tail) error {
+	switch _, err := in.After(ctx, at.last); {
+	case err == nil:
+		return ErrConflict
+	case !errors.Is(err, ErrNotFound):
+		return err
 	}
-	e, err := readEntry(text)
-	at := tail{epoch: e.epoch, last: revision, whole: e.whole, newest: journal.Record(e.newest)}
-	if e.first() && e.last() && e.flags&flagWhole != 0 {
-		at.whole = revision
-	}
-	return e, at, err
+	return fmt.Errorf("%w: its State is not complete", ErrUnknown)
 }
 
-// unknown returns ErrUnknown for an entry that is not there, and other errors as they are.
-func unknown(err error) error {
+// end returns what the newest entry of a log says, which Place.Newest has returned.
+func end(newest steps.Version, err error) (entry, tail, error) {
 	if errors.Is(err, ErrNotFound) {
-		return fmt.Errorf("%w: %w", ErrUnknown, err)
+		err = fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
-	return err
+	if err != nil {
+		return entry{}, tail{}, err
+	}
+	e, err := readEntry(newest.Value)
+	at := tail{epoch: e.epoch, last: newest.Revision, whole: e.whole, newest: journal.Record(e.newest)}
+	if e.first() && e.last() && e.flags&flagWhole != 0 {
+		at.whole = newest.Revision
+	}
+	return e, at, err
 }

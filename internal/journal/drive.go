@@ -281,7 +281,7 @@ func (w *Writer) mayTake(ctx context.Context, whole bool, all []entry) error {
 
 // look reads the newest entry of the log, and returns what it says.
 func (w *Writer) look(ctx context.Context) journal.Event {
-	e, at, err := w.book.end(ctx, w.name)
+	e, at, err := end(place{w.book.cfg.Log, w.name}.Newest(ctx))
 	switch {
 	case errors.Is(err, ErrUnknown) && w.at.last == 0:
 		return journal.Found{To: w.at.newest} // the first entry is not there
@@ -313,7 +313,7 @@ func (w *Writer) Owns(ctx context.Context) bool {
 
 // Owner is Owns. The error says why the store could not be asked; a log that is gone is no error.
 func (w *Writer) Owner(ctx context.Context) (owns bool, err error) {
-	_, at, err := w.book.end(ctx, w.name)
+	_, at, err := end(place{w.book.cfg.Log, w.name}.Newest(ctx))
 	switch {
 	case errors.Is(err, ErrUnknown):
 		return true, nil

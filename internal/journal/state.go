@@ -137,6 +137,7 @@ type Heard struct {
 type Record struct {
 	State    *State // replaces everything
 	Claimed  uint32 // the epoch of a new owner
+	Mark     string `json:",omitempty"` // of the claim: no other one has it
 	Ended    bool   // the call has ended in order
 	Settings *wire.Session
 	Client   *Client

@@ -5,7 +5,6 @@ package logstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -60,10 +59,7 @@ func (l *Log) Append(ctx context.Context, list string, entry []byte, last uint64
 		return 0, fmt.Errorf("%w: the store has lost it", journal.ErrConflict)
 	}
 	revision, err := l.in.Append(ctx, list, entry, inside(last))
-	if err != nil {
-		return 0, known(err)
-	}
-	return l.outside(revision), nil
+	return l.outside(revision), err
 }
 
 // Last implements journal.Log.
@@ -77,10 +73,7 @@ func (l *Log) Next(ctx context.Context, list string, after uint64) ([]byte, uint
 }
 
 func (l *Log) entry(e store.Entry, err error) ([]byte, uint64, error) {
-	if err != nil {
-		return nil, 0, known(err)
-	}
-	return e.Value, l.outside(e.Revision), nil
+	return e.Value, l.outside(e.Revision), err
 }
 
 // Trim implements journal.Log.
@@ -99,16 +92,5 @@ func (l *Log) Room(ctx context.Context) error { return l.in.Room(ctx) }
 
 // HalfRoom implements journal.Log.
 func (l *Log) HalfRoom(ctx context.Context) error { return l.in.HalfRoom(ctx) }
-
-// known returns an error of the store as one of the journal.
-func known(err error) error {
-	switch {
-	case errors.Is(err, store.ErrConflict):
-		return fmt.Errorf("%w: %w", journal.ErrConflict, err)
-	case errors.Is(err, store.ErrNotFound):
-		return fmt.Errorf("%w: %w", journal.ErrNotFound, err)
-	}
-	return err
-}
 
 var _ journal.Log = (*Log)(nil)
