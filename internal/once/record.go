@@ -53,9 +53,9 @@ type head struct {
 
 // encode returns the stored form of a record.
 func (r record) encode() ([]byte, error) {
-	h := head{State: steps.Flatten[fields](r.State), Node: r.Node, Answer: r.Answer}
+	h := head{State: states.Of(r.State), Node: r.Node, Answer: r.Answer}
 	for _, e := range r.Events {
-		h.Events = append(h.Events, steps.Flatten[fields](e))
+		h.Events = append(h.Events, events.Of(e))
 	}
 	line, err := json.Marshal(h)
 	if err != nil {
@@ -86,13 +86,13 @@ func decode(v steps.Version) (r record, state idempotency.State, err error) {
 		r.Answer.Body = body
 	}
 	var ok bool
-	if r.State, ok = steps.Restore(h.State, states...); !ok {
+	if r.State, ok = states.Back(&h.State); !ok {
 		return r, nil, fmt.Errorf("%w: it has the state %q", errRecord, h.State.Name)
 	}
-	for _, f := range h.Events {
-		e, ok := steps.Restore(f, events...)
+	for i := range h.Events {
+		e, ok := events.Back(&h.Events[i])
 		if !ok {
-			return r, nil, fmt.Errorf("%w: it has the event %q", errRecord, f.Name)
+			return r, nil, fmt.Errorf("%w: it has the event %q", errRecord, h.Events[i].Name)
 		}
 		r.Events = append(r.Events, e)
 	}
@@ -101,8 +101,6 @@ func decode(v steps.Version) (r record, state idempotency.State, err error) {
 
 // All states and events of the machine.
 var (
-	states = []idempotency.State{idempotency.Free{}, idempotency.Locked{}, idempotency.Cached{}, idempotency.Unknown{}}
-	events = []idempotency.Event{
-		idempotency.Check{}, idempotency.Sending{}, idempotency.Processed{}, idempotency.GaveUp{}, idempotency.LeaseExpired{},
-	}
+	states = steps.NewFlat[idempotency.State, fields](idempotency.Free{}, idempotency.Locked{}, idempotency.Cached{}, idempotency.Unknown{})
+	events = steps.NewFlat[idempotency.Event, fields](idempotency.Check{}, idempotency.Sending{}, idempotency.Processed{}, idempotency.GaveUp{}, idempotency.LeaseExpired{})
 )

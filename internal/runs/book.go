@@ -60,8 +60,8 @@ func (w *writing) take(e run.Event, before ...newMessage) error {
 	if w.State == from {
 		return nil
 	}
-	event := steps.Flatten[fields](e)
-	w.Now.Event, w.Now.State = &event, steps.Flatten[fields](w.State)
+	event := events.Of(e)
+	w.Now.Event, w.Now.State = &event, states.Of(w.State)
 	for _, f := range effects {
 		if data := published(f); data != nil {
 			before = append(before, newMessage{f.Name(), data})

@@ -97,13 +97,13 @@ var errRecord = errors.New("the store has an entry of a run that this program ca
 // decode returns the entry and the state of a version of a log. A log without an entry is that of a run in the queue.
 func decode(v steps.Version) (*entry, run.State, error) {
 	if v.Revision == 0 {
-		return &entry{State: steps.Flatten[fields](run.Queued{})}, run.Queued{}, nil
+		return &entry{State: states.Of(run.Queued{})}, run.Queued{}, nil
 	}
 	e := &entry{revision: v.Revision, written: v.Written, length: len(v.Value)}
 	if err := json.Unmarshal(v.Value, e); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errRecord, err)
 	}
-	state, ok := steps.Restore(e.State, states...)
+	state, ok := states.Back(&e.State)
 	if !ok {
 		return nil, nil, fmt.Errorf("%w: it has the state %q", errRecord, e.State.Name)
 	}
@@ -112,9 +112,13 @@ func decode(v steps.Version) (*entry, run.State, error) {
 
 // state returns the state after an entry.
 func (e *entry) state() run.State {
-	state, _ := steps.Restore(e.State, states...) // decode has checked it
+	state, _ := states.Back(&e.State) // decode has checked it
 	return state
 }
 
-// states are all states of the machine.
-var states = []run.State{run.Queued{}, run.Running{}, run.WaitingUser{}, run.Succeeded{}, run.Failed{}, run.Canceled{}}
+// All states and events of the machine.
+var (
+	states = steps.NewFlat[run.State, fields](run.Queued{}, run.Running{}, run.WaitingUser{}, run.Succeeded{}, run.Failed{}, run.Canceled{})
+	events = steps.NewFlat[run.Event, fields](run.TurnStarted{}, run.TurnNeedsInput{}, run.TurnSucceeded{}, run.TurnFailed{}, run.Reply{}, run.Timeout{}, run.Cancel{},
+		run.Preserve{}, run.Reconcile{}, run.Resume{})
+)

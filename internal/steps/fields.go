@@ -1,6 +1,6 @@
 package steps
 
-// Fields: states and events as a record has them, in one struct for all of a machine.
+// The flat form: states or events as a record has them, in one struct for all of a machine.
 
 import (
 	"fmt"
@@ -11,43 +11,63 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
-// Flatten copies the name and the fields of a state or an event into a struct that has the fields of all of them, and the field Name. The tag `of` of a field
-// names the fields that it stands for, if it is not the one of the same name. All fields of v have their place in it, see Restore.
-func Flatten[Fields any](v machine.Named) (into Fields) {
-	to, from := reflect.ValueOf(&into).Elem(), reflect.ValueOf(v)
-	to.FieldByName("Name").SetString(v.Name())
-	for i := range from.NumField() {
-		place(to, from.Type().Field(i).Name).Set(from.Field(i))
-	}
-	return into
+// Flat turns the states or the events of a machine into a struct with the fields of all of them and the field Name, and back. It is safe for concurrent use.
+type Flat[T machine.Named, Fields any] struct {
+	of   map[string]layout // by the name of the state or the event
+	name int               // the place of Name
 }
 
-// Restore returns the state or the event of which fields are the flat form. all has a value of each. ok is false for a name that none of them has.
-func Restore[T machine.Named, Fields any](fields Fields, all ...T) (v T, ok bool) {
-	from := reflect.ValueOf(fields)
-	name := from.FieldByName("Name").String()
+// layout says where the struct has the fields of one type.
+type layout struct {
+	kind   reflect.Type
+	places []int
+}
+
+// NewFlat returns the flat form of all: a value of each state or event. The tag `of` of a field of Fields names the fields that it stands for, if it is not the one of the
+// same name. NewFlat panics if a field of a state or an event has no place.
+func NewFlat[T machine.Named, Fields any](all ...T) *Flat[T, Fields] {
+	fields := reflect.TypeFor[Fields]()
+	f := &Flat[T, Fields]{of: map[string]layout{}, name: place(fields, "Name")}
 	for _, one := range all {
-		if one.Name() != name {
-			continue
+		l := layout{kind: reflect.TypeOf(one)}
+		for i := range l.kind.NumField() {
+			l.places = append(l.places, place(fields, l.kind.Field(i).Name))
 		}
-		to := reflect.New(reflect.TypeOf(one)).Elem()
-		for i := range to.NumField() {
-			to.Field(i).Set(place(from, to.Type().Field(i).Name))
-		}
-		return to.Interface().(T), true //nolint:forcetypeassert // it has the type of one
+		f.of[one.Name()] = l
 	}
-	return v, false
+	return f
 }
 
-// place returns the field of a flat struct that stands for a field of that name. It panics if there is none, which a test of the struct finds.
-func place(flat reflect.Value, name string) reflect.Value {
-	if f := flat.FieldByName(name); f.IsValid() {
-		return f
-	}
-	for i := range flat.NumField() {
-		if slices.Contains(strings.Split(flat.Type().Field(i).Tag.Get("of"), ","), name) {
-			return flat.Field(i)
+// place returns the number of the field that stands for a field of that name.
+func place(fields reflect.Type, name string) int {
+	for i := range fields.NumField() {
+		if at := fields.Field(i); at.Name == name || slices.Contains(strings.Split(at.Tag.Get("of"), ","), name) {
+			return i
 		}
 	}
-	panic(fmt.Sprintf("steps: %s has no place for the field %s", flat.Type(), name))
+	panic(fmt.Sprintf("steps: %s has no place for the field %s", fields, name))
+}
+
+// Of returns the flat form of a state or an event. It panics for one that is not of the machine.
+func (f *Flat[T, Fields]) Of(v T) (fields Fields) {
+	to, from, l := reflect.ValueOf(&fields).Elem(), reflect.ValueOf(v), f.of[v.Name()]
+	to.Field(f.name).SetString(v.Name())
+	for i := range from.NumField() {
+		to.Field(l.places[i]).Set(from.Field(i))
+	}
+	return fields
+}
+
+// Back returns the state or the event of a flat form. ok is false for a name that none of them has.
+func (f *Flat[T, Fields]) Back(fields *Fields) (v T, ok bool) {
+	from := reflect.ValueOf(fields).Elem()
+	l, ok := f.of[from.Field(f.name).String()]
+	if !ok {
+		return v, false
+	}
+	to := reflect.New(l.kind).Elem()
+	for i, at := range l.places {
+		to.Field(i).Set(from.Field(at))
+	}
+	return to.Interface().(T), true //nolint:forcetypeassert // it is the type of one of all
 }

@@ -36,6 +36,8 @@ type (
 	edge   = machine.Edge[idempotency.State, idempotency.Event, idempotency.Effect]
 )
 
+var states = steps.NewFlat[idempotency.State, flat](idempotency.Free{}, idempotency.Locked{}, idempotency.Cached{}, idempotency.Unknown{})
+
 func newKind() *kind {
 	return &kind{
 		Table: idempotency.Table,
@@ -46,7 +48,7 @@ func newKind() *kind {
 			if err := json.Unmarshal(v.Value, &f); err != nil {
 				return f, nil, err
 			}
-			s, ok := steps.Restore[idempotency.State](f, idempotency.Free{}, idempotency.Locked{}, idempotency.Cached{}, idempotency.Unknown{})
+			s, ok := states.Back(&f)
 			if !ok {
 				err = errors.New("the state is unknown")
 			}
@@ -56,7 +58,7 @@ func newKind() *kind {
 			if c.State == c.Edges[0].From {
 				return nil, nil
 			}
-			return json.Marshal(steps.Flatten[flat](c.State)) // no two tries leave the same state
+			return json.Marshal(states.Of(c.State)) // no two tries leave the same state
 		},
 	}
 }
@@ -170,9 +172,11 @@ func TestAFieldWithoutAPlace(t *testing.T) {
 		Name string
 		Work idempotency.Try `of:"Hand,Try"`
 	}
-	g := gomega.NewWithT(t)
-	g.Expect(steps.Flatten[small](idempotency.Sending{Try: 7})).To(gomega.Equal(small{"Sending", 7}))
-	e, ok := steps.Restore[idempotency.Event](small{"GaveUp", 7}, idempotency.Sending{}, idempotency.GaveUp{})
+	g, form := gomega.NewWithT(t), steps.NewFlat[idempotency.Event, small](idempotency.Sending{}, idempotency.GaveUp{})
+	g.Expect(form.Of(idempotency.Sending{Try: 7})).To(gomega.Equal(small{"Sending", 7}))
+	e, ok := form.Back(&small{"GaveUp", 7})
 	g.Expect([]any{e, ok}).To(gomega.Equal([]any{idempotency.GaveUp{Try: 7}, true}))
-	g.Expect(func() { steps.Flatten[small](idempotency.LeaseExpired{Lease: 1}) }).To(gomega.PanicWith(gomega.ContainSubstring("Lease")))
+	_, ok = form.Back(&small{"Check", 7})
+	g.Expect(ok).To(gomega.BeFalse())
+	g.Expect(func() { steps.NewFlat[idempotency.Event, small](idempotency.LeaseExpired{}) }).To(gomega.PanicWith(gomega.ContainSubstring("Lease")))
 }
