@@ -70,12 +70,12 @@ func (c *once) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("--upstream %w", err)
 	}
 	defer proxy.CloseIdleConnections()
-	if !c.lasting() {
+	if c.Data == "" && c.NATS == "" {
 		logger.Warn("keys and responses are in memory: a request that is tried again after this process has ended is sent again. Name a folder with --data")
 	}
-	keys, err := c.storage.open(ctx, c.MaxBytes, logger)
+	keys, err := store.Open(ctx, store.Config{Dir: c.Data, URL: c.NATS, Replicas: c.replicas(), MaxBytes: c.MaxBytes, Logger: logger})
 	if err != nil {
-		return err
+		return fmt.Errorf("--data, --nats: %w", err)
 	}
 	defer func() { err = errors.Join(err, keys.Close()) }()
 	handler, err := idempotent.New(ctx, proxy, idempotent.Config{

@@ -51,8 +51,6 @@ type serve struct {
 type recorded struct {
 	Record string `type:"path" placeholder:"FILE.jsonl" help:"Write every event here. It holds what was said."`
 	Trace  string `type:"path" placeholder:"FILE.jsonl" help:"Write every transition of the machines here."`
-
-	steps *server.StepWriter // of the machines in the store, for Trace; nil for none
 }
 
 // talking has the flags of how a session listens and speaks.
@@ -113,30 +111,33 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 		return err
 	}
 	defer stopTraces()
-	kept, err := c.openKept(ctx, file, &cfg, logger)
+	kept, err := c.openStorage(ctx, file, &cfg, logger)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, kept.Close()) }()
+	defer func() { err = errors.Join(err, within(kept.Close)) }()
 	listener, connections, err := c.openPort(secured.config(), &cfg)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = listener.Close() }() // the HTTP server may have closed it
-	s, err := kept.newServer(ctx, cfg)
+	s, err := newServer(ctx, cfg, kept)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-		defer cancel()
-		err = errors.Join(err, s.Close(stop))
-	}()
+	defer func() { err = errors.Join(err, within(s.Close)) }()
 	signals, stop := hangups()
 	defer stop()
 	go warm(ctx, p, probes, logger)
 	go c.watch(ctx, signals, running{s, connections, secured}, logger)
 	return c.listen(ctx, listener, secured.config(), s, draining{s, kept})
+}
+
+// within calls a function that ends something, and gives it stopTimeout.
+func within(end func(context.Context) error) error {
+	stop, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	return end(stop)
 }
 
 // config checks the flags, opens the files that they name, and returns the configuration of the server.

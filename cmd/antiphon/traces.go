@@ -42,7 +42,7 @@ func openTraces(ctx context.Context, endpoint string) (tracer trace.Tracer, stop
 	}, nil
 }
 
-// traces begins the trace of the machines in the store, and gives cfg a tracer if a flag names a collector. stop writes and sends what waits.
+// traces gives cfg a tracer if a flag names a collector. stop sends what waits.
 func (c *serve) traces(ctx context.Context, cfg *server.Config, logger *slog.Logger) (stop func(), err error) {
 	end := func() error { return nil }
 	if c.OTLPEndpoint != "" {
@@ -50,13 +50,9 @@ func (c *serve) traces(ctx context.Context, cfg *server.Config, logger *slog.Log
 			return nil, err
 		}
 	}
-	endSteps := c.openSteps(cfg.Trace, logger)
 	return func() {
 		if err := end(); err != nil {
 			logger.Warn("traces were not sent", "err", err)
-		}
-		if err := endSteps(); err != nil {
-			logger.Warn("the trace lacks its last steps", "err", err)
 		}
 	}, nil
 }

@@ -1,12 +1,11 @@
-package main
+package storage_test
 
-// The flags of a cluster, and three servers of one in this process.
+// Three servers of a cluster in this process.
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net"
 	"net/http"
 	"testing"
@@ -19,20 +18,8 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/journal"
 	"github.com/antiphon-rt/antiphon/internal/store"
 	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/storage"
 )
-
-func TestClusterChecksItsFlags(t *testing.T) {
-	nats := storage{NATS: "nats://127.0.0.1:1"}
-	for says, c := range map[string]serve{
-		"--node-url needs --nats": {network: network{clustered: clustered{NodeURL: "http://10.0.0.1:8080"}}}, "--node-name needs --node-url": {network: network{clustered: clustered{NodeName: "one"}}},
-		"--node-url: want the address": {storage: nats, network: network{clustered: clustered{NodeURL: "10.0.0.1:8080"}}},
-	} {
-		gomega.NewWithT(t).Expect(c.checkNode()).To(gomega.MatchError(gomega.ContainSubstring(says)))
-	}
-	for _, c := range []serve{{}, {storage: nats}, {storage: nats, network: network{clustered: clustered{NodeURL: "http://10.0.0.1:8080", NodeName: "one"}}}} {
-		gomega.NewWithT(t).Expect(c.checkNode()).To(gomega.Succeed())
-	}
-}
 
 // node is a server of a cluster in this process.
 type node struct {
@@ -45,20 +32,17 @@ type node struct {
 // startNode starts a server that shares a store with others. It ends with the test.
 func startNode(t *testing.T, in *store.Store, name string) *node {
 	t.Helper()
-	g, logger := gomega.NewWithT(t), slog.New(slog.DiscardHandler)
+	g := gomega.NewWithT(t)
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	n := &node{url: "http://" + l.Addr().String()}
-	k, p := &kept{store: in}, scripted.New(scripted.Options{})
-	cfg := server.Config{Pipeline: p, Loopback: true}
-	k.node, err = cluster.Join(t.Context(), cluster.Config{Store: in, URL: n.url, Name: name, Reach: patience})
+	s, err := storage.OpenNode(t.Context(), in, cluster.Config{URL: n.url, Name: name, Reach: patience})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	cfg.Cluster = k.node
-	n.book, err = new(serve).openJournal(t.Context(), k, logger)
+	n.book = s.Stored.Journal
+	p := scripted.New(scripted.Options{})
+	n.Server, err = server.New(server.Config{Pipeline: p, Loopback: true, Stored: s.Stored})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	cfg.Journal = n.book
-	n.Server, err = k.newServer(t.Context(), cfg)
-	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(s.Publish(t.Context(), n.Server)).To(gomega.Succeed())
 	n.http = &http.Server{Handler: n.Server, ReadHeaderTimeout: patience}
 	served := make(chan error, 1)
 	go func() { served <- n.http.Serve(l) }()
@@ -67,7 +51,7 @@ func startNode(t *testing.T, in *store.Store, name string) *node {
 		g.Expect(<-served).To(gomega.MatchError(http.ErrServerClosed))
 		end, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		g.Expect(errors.Join(n.Server.Close(end), k.node.Close(), p.Close())).To(gomega.Succeed())
+		g.Expect(errors.Join(n.Server.Close(end), s.Close(end), p.Close())).To(gomega.Succeed())
 	})
 	return n
 }
