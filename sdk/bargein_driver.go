@@ -120,19 +120,19 @@ func (s *Session) perform(f bargein.Effect) {
 	in := &s.barge
 	switch f := f.(type) {
 	case bargein.Duck:
-		in.playout.setLevel(LevelDucked)
+		in.playout.setGain(s.opts.duckedGain())
 		if !in.playout.held {
 			in.quietKnown = false
 		}
 	case bargein.Silence:
 		in.quietAt, in.quietKnown = in.playout.here()
-		in.playout.setLevel(LevelSilent)
+		in.playout.setGain(0)
 		in.playout.hold()
 		if in.playout.ducker != nil {
 			in.stats.silenced(s.clock.Now())
 		}
 	case bargein.Restore:
-		in.playout.setLevel(LevelFull)
+		in.playout.setGain(1)
 		in.stats.restored(s.clock.Now())
 	case bargein.SendCandidate:
 		s.sendCandidate(f)

@@ -1,60 +1,21 @@
 package sdk
 
-// What a platform's peer offers for barge-in: levels, positions, holding and rewinding the playback.
-
-// Level is how loud the agent is played, relative to the volume that the user has chosen.
-type Level uint8
-
-// The levels. Exhaustively:
-const (
-	// LevelFull is the volume that the user has chosen.
-	LevelFull Level = iota
-	// LevelDucked is 20 dB below LevelFull.
-	LevelDucked
-	// LevelSilent is silence.
-	LevelSilent
-)
-
-// Gain returns the factor of the level's amplitude: 1, 0.1, 0.
-func (l Level) Gain() float32 {
-	switch l {
-	case LevelFull:
-		return 1
-	case LevelDucked:
-		return 0.1
-	case LevelSilent:
-		return 0
-	}
-	return 1
-}
-
-// String gives "full", "ducked" or "silent".
-func (l Level) String() string {
-	switch l {
-	case LevelFull:
-		return "full"
-	case LevelDucked:
-		return "ducked"
-	case LevelSilent:
-		return "silent"
-	}
-	return "unknown"
-}
+// What a platform's peer offers for barge-in: its gain, positions, holding and rewinding the playback.
 
 // Ducker is a Peer whose sound comes in a track (WebRTC) and which can duck it. Such a peer has a BargeInDetector beside the
 // microphone and tells SpeechOnset, SpeechSustained and SpeechEnded; the session predicts a barge-in from them. One goroutine at a
 // time calls its methods, which must not wait.
 type Ducker interface {
-	// SetLevel plays the agent at this level from now on, at once.
-	SetLevel(level Level)
-	// Position is where the user first hears a level that is set now. It is interpolated between packets, and rather too
+	// SetGain multiplies the agent's amplitude by gain from now on, at once: 1 is the volume that the user has chosen, 0 is silence.
+	SetGain(gain float32)
+	// Position is where the user first hears a gain that is set now. It is interpolated between packets, and rather too
 	// early than too late. The sound before it may still be on its way to the loudspeaker, and is heard as it is. ok is false while
 	// nothing of the agent's track has been played.
 	Position() (at PlayedPosition, ok bool)
-	// AwaitPosition owes one PositionPassed with this position, as soon as a level that is set then is surely not heard before it;
+	// AwaitPosition owes one PositionPassed with this position, as soon as a gain that is set then is surely not heard before it;
 	// at once if that is so already. A newer call replaces it.
 	AwaitPosition(at PlayedPosition)
-	// Mute drops what is still under way of the response that is heard now, whatever the level is. It ends by itself where the
+	// Mute drops what is still under way of the response that is heard now, whatever the gain is. It ends by itself where the
 	// silence after that response plays, or where nothing has come for a while, so that the next response is heard.
 	Mute()
 }
@@ -63,8 +24,8 @@ type Ducker interface {
 // sound itself, and tells SpeechOnset, SpeechSustained and SpeechEnded too. One goroutine at a time calls its methods, which must
 // not wait.
 type Rewinder interface {
-	// SetLevel plays the agent at this level from now on, at once.
-	SetLevel(level Level)
+	// SetGain multiplies the agent's amplitude by gain from now on, at once: 1 is the volume that the user has chosen, 0 is silence.
+	SetGain(gain float32)
 	// Position is where Hold would stop now. The sound before it may still be on its way to the loudspeaker. ok is false when no
 	// response is being played.
 	Position() (at PlayedPosition, ok bool)
@@ -77,7 +38,7 @@ type Rewinder interface {
 
 // VolumeSetter is a Peer that can play the agent louder and softer.
 type VolumeSetter interface {
-	// SetVolume sets the volume from 0 to 1; the levels of a Ducker or Rewinder are under it. Errors: ErrUnavailable where
+	// SetVolume sets the volume from 0 to 1; the gain of a Ducker or Rewinder is under it. Errors: ErrUnavailable where
 	// only the device itself can be set.
 	SetVolume(volume float32) error
 }

@@ -63,7 +63,7 @@ type fakePeer struct {
 	note     func(string) // gets a line for each thing that the session does
 	// noteClosed is called for Close, which comes from a goroutine of its own.
 	noteClosed func()
-	level      func(Level) // gets each level that the session sets; may be nil
+	gain       func(float32) // gets each gain that the session sets; may be nil
 	sendErr    error
 	micErr     error
 	playing    string // a player's response
@@ -130,17 +130,18 @@ func (p *fakePlayer) Stop() (PlayedPosition, bool) {
 	return PlayedPosition{ItemID: p.item, MS: p.given / 2 / 48}, true
 }
 
-func (p *fakePeer) setLevel(l Level) {
-	p.note("> (level " + l.String() + ")")
-	if p.level != nil {
-		p.level(l)
+func (p *fakePeer) setGain(gain float32) {
+	level := map[float32]string{0: "silent", 0.1: "ducked", 1: "full"}[gain]
+	p.note("> (level " + level + ")")
+	if p.gain != nil {
+		p.gain(gain)
 	}
 }
 
 // fakeDucker is a fakePeer that is a Ducker. It writes down each call of the Ducker's methods.
 type fakeDucker struct{ *fakePeer }
 
-func (p fakeDucker) SetLevel(l Level) { p.setLevel(l) }
+func (p fakeDucker) SetGain(gain float32) { p.setGain(gain) }
 func (p fakeDucker) Position() (PlayedPosition, bool) {
 	return PlayedPosition{Timestamp: p.at}, p.at != 0
 }
@@ -154,7 +155,7 @@ func (p fakeDucker) Mute() { p.note("> (mute)") }
 // fakeRewinder is a fakePlayer that is a Rewinder.
 type fakeRewinder struct{ fakePlayer }
 
-func (p *fakeRewinder) SetLevel(l Level) { p.setLevel(l) }
+func (p *fakeRewinder) SetGain(gain float32) { p.setGain(gain) }
 func (p *fakeRewinder) Hold() {
 	p.note("> (hold)")
 	p.held = true

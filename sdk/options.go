@@ -4,6 +4,7 @@ package sdk
 
 import (
 	"context"
+	"math"
 	"time"
 )
 
@@ -45,10 +46,36 @@ type Options struct {
 	// confirmed state.
 	NoPrediction bool
 
+	// DuckBy is by how many decibels the agent is softer while the user may be interrupting it: from 1 to 60, or 0 for DefaultDuckBy.
+	DuckBy float64
+
 	// Limits bound what the session keeps and how long it waits; zero fields take the defaults.
 	Limits Limits
 	// Log gets one line for each change of State and for each event that is dropped. It must not block. May be nil.
 	Log func(line string)
+}
+
+// DefaultDuckBy is the value of Options.DuckBy where it is 0, in decibels.
+const DefaultDuckBy = 20
+
+// check returns what New refuses, without the tools.
+func (o *Options) check() error {
+	switch {
+	case o.Dialer == nil:
+		return &Error{Kind: ErrInvalid, Detail: "Options.Dialer is nil"}
+	case o.DuckBy != 0 && !(o.DuckBy >= 1 && o.DuckBy <= 60): // also refuses NaN
+		return &Error{Kind: ErrInvalid, Detail: "the agent is ducked by 1 to 60 dB: leave DuckBy out for 20"}
+	}
+	return nil
+}
+
+// duckedGain returns the gain of the agent while the user may be interrupting it.
+func (o *Options) duckedGain() float32 {
+	by := o.DuckBy
+	if by == 0 {
+		by = DefaultDuckBy
+	}
+	return float32(math.Pow(10, -by/20))
 }
 
 // TurnDetection says when the user's turn ends. Zero numbers leave the server's.

@@ -14,8 +14,7 @@ type playout struct {
 	last      bargein.Position              // the newest number; 0 is "not known"
 	pinned    bargein.Position              // this number is not used again
 
-	level Level
-	held  bool
+	held bool
 }
 
 // keptPositions is how many numbers are known at a time. A candidate uses three, and the machine keeps one for longer, which is
@@ -67,12 +66,11 @@ func (o *playout) position(n bargein.Position) (at PlayedPosition, known bool) {
 	return o.positions[n%keptPositions], true
 }
 
-func (o *playout) setLevel(l Level) {
-	o.level = l
+func (o *playout) setGain(gain float32) {
 	if o.ducker != nil {
-		o.ducker.SetLevel(l)
+		o.ducker.SetGain(gain)
 	} else if o.rewinder != nil {
-		o.rewinder.SetLevel(l)
+		o.rewinder.SetGain(gain)
 	}
 }
 

@@ -3,6 +3,7 @@ package sdk_test
 // Push-to-talk, volume and pictures.
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -149,4 +150,24 @@ func TestPicturesAreSentAndChecked(t *testing.T) {
 	g.Expect(shown.Transcript[1].Image).To(gomega.BeTrue())
 	g.Expect(shown.Transcript[1].Text).To(gomega.Equal("what is it?"))
 	g.Expect(session.Close(t.Context())).To(gomega.Succeed())
+}
+
+// The program chooses how much softer the agent is while the user may be interrupting it.
+func TestTheDepthOfDuckingIsAnOption(t *testing.T) {
+	for by, gain := range map[float64]float64{0: 0.1, 1: 0.8913, 12: 0.2512, 20: 0.1, 60: 0.001} {
+		g := gomega.NewWithT(t)
+		server := sdktest.NewServer(t)
+		session := server.Connect(sdk.Options{DuckBy: by})
+		server.Begin("r").Say("One, two, three")
+		server.Heard(48_000)
+		server.Tell(sdk.SpeechOnset{})
+		g.Expect(server.Gain()).To(gomega.BeNumerically("~", gain, 0.0001), "ducked by %v dB", by)
+		g.Expect(session.Close(t.Context())).To(gomega.Succeed())
+	}
+	for _, wrong := range []float64{-1, 0.5, 60.5, math.NaN(), math.Inf(1)} {
+		g := gomega.NewWithT(t)
+		_, err := sdk.New(sdk.Options{Dialer: sdktest.NewServer(t), DuckBy: wrong})
+		g.Expect(err).To(gomega.MatchError(sdk.ErrInvalid))
+		g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("1 to 60 dB")))
+	}
 }

@@ -52,14 +52,14 @@ type randomCall struct {
 	seed    uint64
 	session *Session
 	peer    *fakePeer
-	level   Level
+	gain    float32
 	seen    bargein.Seen
 	broken  string // the first invariant that did not hold, and the step
 }
 
 func newRandomCall(t *testing.T, r *rand.Rand, seed uint64) *randomCall {
 	c := &randomCall{Rand: r, seed: seed, peer: quiet()}
-	c.peer.level = func(l Level) { c.level = l }
+	c.gain, c.peer.gain = 1, func(gain float32) { c.gain = gain }
 	o := Options{Dialer: &fakeDialer{peer: c.peer, greets: true, ducker: seed%3 == 0, rewinder: seed%3 == 1}}
 	o.Tools = []Tool{{Name: "tool", Run: func(context.Context, string) (string, error) { return "done", nil }}}
 	s, err := New(o)
@@ -91,7 +91,7 @@ func (c *randomCall) watch(step machine.Transition[bargein.State, bargein.Event,
 func (c *randomCall) check(g *gomega.WithT) {
 	g.Expect(c.broken).To(gomega.BeEmpty(), "seed %d", c.seed)
 	if !c.session.Snapshot().Interrupting {
-		g.Expect(c.level).To(gomega.Equal(LevelFull), "seed %d", c.seed)
+		g.Expect(c.gain).To(gomega.BeEquivalentTo(1), "seed %d", c.seed)
 		g.Expect(c.peer.held).To(gomega.BeFalse(), "seed %d", c.seed)
 	}
 }

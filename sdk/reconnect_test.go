@@ -365,7 +365,7 @@ func TestALateRestartIsIgnored(t *testing.T) {
 // duckingPeer is an exchangePeer that is a Ducker, so that the session predicts barge-in.
 type duckingPeer struct{ *exchangePeer }
 
-func (duckingPeer) SetLevel(Level)                   {}
+func (duckingPeer) SetGain(float32)                  {}
 func (duckingPeer) Position() (PlayedPosition, bool) { return PlayedPosition{Timestamp: 48000}, true }
 func (duckingPeer) AwaitPosition(PlayedPosition)     {}
 func (duckingPeer) Mute()                            {}

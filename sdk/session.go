@@ -19,8 +19,8 @@ type Session struct {
 
 // New makes a session without a call. Errors wrap ErrInvalid and name the option.
 func New(o Options) (*Session, error) {
-	if o.Dialer == nil {
-		return nil, &Error{Kind: ErrInvalid, Detail: "Options.Dialer is nil"}
+	if err := o.check(); err != nil {
+		return nil, err
 	}
 	if err := checkTools(o.Tools); err != nil {
 		return nil, err

@@ -181,7 +181,7 @@ var theServer = []stuck{
 			candidate(server)
 			server.Tell(sdk.SpeechSustained{})
 			g.Expect(session.Snapshot().Interrupting).To(gomega.BeTrue())
-			g.Expect(server.Level()).To(gomega.Equal(sdk.LevelSilent))
+			g.Expect(server.Gain()).To(gomega.Equal(float32(0)))
 		},
 	},
 	{
@@ -204,7 +204,7 @@ var theServer = []stuck{
 		act: func(g *gomega.WithT, server *sdktest.Server, session *sdk.Session) {
 			candidate(server)
 			server.Send(&wire.InputAudioBufferSpeechStarted{ItemID: "u1"})
-			g.Expect(server.Level()).To(gomega.Equal(sdk.LevelFull))
+			g.Expect(server.Gain()).To(gomega.Equal(float32(1)))
 			quietFor(server, 79*time.Second)
 		},
 	},
@@ -246,7 +246,7 @@ var thePlatform = []stuck{
 		act: func(g *gomega.WithT, server *sdktest.Server, session *sdk.Session) {
 			r := candidate(server)
 			server.Clock.Advance(10 * time.Minute)
-			g.Expect(server.Level()).To(gomega.Equal(sdk.LevelFull))
+			g.Expect(server.Gain()).To(gomega.Equal(float32(1)))
 			r.End()
 			text(g, session)
 			server.Clock.Advance(10 * time.Minute)
@@ -267,7 +267,7 @@ var thePlatform = []stuck{
 			server.Tell(sdk.PeerLost{})
 			g.Expect(session.Snapshot().State).To(gomega.Equal(sdk.Reconnecting))
 			server.Clock.Advance(2 * time.Second)
-			g.Expect(server.Level()).To(gomega.Equal(sdk.LevelFull))
+			g.Expect(server.Gain()).To(gomega.Equal(float32(1)))
 		},
 	},
 	{
@@ -342,7 +342,7 @@ func TestNeverStuck(t *testing.T) {
 				g.Expect(shown.Predicted).To(gomega.BeFalse(), "nothing is expected any more")
 				g.Expect(shown.Interrupting).To(gomega.BeFalse())
 				g.Expect(shown.Err).To(row.err)
-				g.Expect(server.Level()).To(gomega.Equal(sdk.LevelFull))
+				g.Expect(server.Gain()).To(gomega.Equal(float32(1)))
 				g.Expect(session.Close(t.Context())).To(gomega.Succeed())
 				g.Expect(server.Clock.Waiting()).To(gomega.BeNumerically("<=", 1), "no timer is left but one that does nothing")
 			})

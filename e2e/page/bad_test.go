@@ -33,6 +33,7 @@ func TestAPageThatCannotCallSaysWhy(t *testing.T) {
 		},
 		"the files are elsewhere": {options: `{ assets: location.origin }`, code: "script_blocked|wasm_unreachable", remedy: "assets"},
 		"no server":               {options: `{ url: "http://127.0.0.1:9" }`, code: "server_gone", remedy: "check that it runs"},
+		"no depth of ducking":     {options: `{ duckBy: 90 }`, code: "invalid", remedy: ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newAuthor(t)

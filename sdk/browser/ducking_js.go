@@ -21,9 +21,9 @@ const (
 	muteBlindMS = 300
 )
 
-// ducking is the level of the agent, and what the call waits for in its playback.
+// ducking is the gain of the agent, and what the call waits for in its playback.
 type ducking struct {
-	level      sdk.Level
+	gain       float32
 	muted      bool
 	mutedUntil float64 // when muting ends in any case, as performance.now()
 
@@ -32,16 +32,16 @@ type ducking struct {
 	polling  bool // the page calls checkPlayback every pollMS
 }
 
-// SetLevel implements sdk.Ducker.
-func (p *peer) SetLevel(level sdk.Level) {
-	p.ducking.level = level
-	p.applyLevel()
+// SetGain implements sdk.Ducker.
+func (p *peer) SetGain(gain float32) {
+	p.ducking.gain = gain
+	p.applyGain()
 }
 
-// applyLevel gives the present level to the audio element.
-func (p *peer) applyLevel() {
+// applyGain gives the present gain to the audio element.
+func (p *peer) applyGain() {
 	if !p.closed {
-		p.dialer.setGain(p.ducking.level.Gain(), p.ducking.muted)
+		p.dialer.setGain(p.ducking.gain, p.ducking.muted)
 	}
 }
 
@@ -74,7 +74,7 @@ func (p *peer) Mute() {
 	if p.capture.running() {
 		l.mutedUntil += muteMS - muteBlindMS
 	}
-	p.applyLevel()
+	p.applyGain()
 	p.checkPlayback()
 }
 
@@ -92,7 +92,7 @@ func (p *peer) checkPlayback() {
 	}
 	if l.muted && (now() >= l.mutedUntil || p.capture.running() && p.capture.detection.silentFrames >= muteFrames) {
 		l.muted = false
-		p.applyLevel()
+		p.applyGain()
 	}
 	if wanted := l.awaiting || l.muted; wanted != l.polling {
 		l.polling = wanted

@@ -35,7 +35,7 @@ type peer struct {
 // newPeer makes a call of this kind: "peer" (WebRTC) or "socket". first gets each report of the page before the peer does,
 // unless it is nil; it returns true for a report that it has handled.
 func newPeer(d *Dialer, kind string, c sdk.CallConfig, sink func(sdk.PeerEvent), first func(what string, args []js.Value) bool) *peer {
-	p := &peer{dialer: d, sink: sink, muted: c.Muted}
+	p := &peer{dialer: d, sink: sink, muted: c.Muted, ducking: ducking{gain: 1}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.onEvent = NewFunc(func(args []js.Value) any {
 		if what := args[0].String(); first == nil || !first(what, args[1:]) {
@@ -97,7 +97,7 @@ func (p *peer) pageEvent(what string, args []js.Value) {
 	case "state":
 		p.connection(args[0].String())
 	case "track":
-		p.applyLevel()
+		p.applyGain()
 		p.ResumeSound()
 	case "packets":
 		if p.antiphon { // another server may send none while the agent is silent

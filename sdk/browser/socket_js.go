@@ -18,7 +18,7 @@ const messageSamples = wireRate / 50
 type socketPeer struct {
 	*device
 	player *player
-	level  sdk.Level
+	gain   float32 // what the session has set
 	resume sdk.Resume
 	opened chan error // gets the result of connecting, once
 
@@ -33,7 +33,7 @@ type device struct{ p *peer }
 
 // dialSocket places a call over a WebSocket.
 func (d *Dialer) dialSocket(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerEvent)) (sdk.Peer, error) {
-	s := &socketPeer{hasMicrophone: !c.NoMicrophone, resume: c.Resume, opened: make(chan error, 1)}
+	s := &socketPeer{gain: 1, hasMicrophone: !c.NoMicrophone, resume: c.Resume, opened: make(chan error, 1)}
 	p := newPeer(d, "socket", c, sink, s.pageEvent)
 	s.device = &device{p}
 	p.capture = newCapture(p.page, s.soundMeasured)
@@ -65,7 +65,7 @@ func (s *socketPeer) open(ctx context.Context, c sdk.CallConfig) error {
 	if s.resampler, err = voice.NewResampler(p.capture.rate, wireRate); err != nil {
 		return err
 	}
-	s.gain()
+	s.applyGain()
 	if s.hasMicrophone {
 		p.openFirst(ctx, formerMicrophone(c.From))
 	}
@@ -187,22 +187,22 @@ func (s *socketPeer) Finish(response string) { s.player.finish(response) }
 // Stop implements sdk.Player.
 func (s *socketPeer) Stop() (sdk.PlayedPosition, bool) { return s.player.stop() }
 
-// SetLevel implements sdk.Rewinder.
-func (s *socketPeer) SetLevel(level sdk.Level) {
-	s.level = level
-	s.gain()
+// SetGain implements sdk.Rewinder.
+func (s *socketPeer) SetGain(gain float32) {
+	s.gain = gain
+	s.applyGain()
 }
 
 // SetVolume implements sdk.VolumeSetter.
 func (s *socketPeer) SetVolume(volume float32) error {
 	s.p.dialer.volume = min(max(volume, 0), 1)
-	s.gain()
+	s.applyGain()
 	return nil
 }
 
-// gain gives the present volume and level to the page.
-func (s *socketPeer) gain() {
-	s.p.page.Call("gain", s.p.dialer.volume*s.level.Gain())
+// applyGain gives the present volume and gain to the page.
+func (s *socketPeer) applyGain() {
+	s.p.page.Call("gain", s.p.dialer.volume*s.gain)
 }
 
 // Position implements sdk.Rewinder.

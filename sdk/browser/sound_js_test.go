@@ -84,7 +84,7 @@ func TestACallWithoutAWorklet(t *testing.T) {
 			notes := make(chan string, 10)
 			call := p.dial(Options{Log: func(line string) { notes <- line }}, sdk.CallConfig{})
 			p.g.Eventually(notes).Should(gomega.Receive(gomega.ContainSubstring("no levels and no prediction")))
-			call.SetLevel(sdk.LevelDucked)
+			call.SetGain(0.1)
 			call.Mute()
 			p.g.Eventually(func() bool { return p.audio.Get("muted").Bool() }).Should(gomega.BeFalse(), "muting ends where the sound is not measured")
 			p.g.Expect(call.Close()).To(gomega.Succeed())
@@ -155,13 +155,13 @@ func TestTheAgentIsDuckedAndMuted(t *testing.T) {
 	call, _ := p.listening(Options{})
 	volume := func() float64 { return math.Round(100*p.audio.Get("volume").Float()) / 100 }
 	muted := func() bool { return p.audio.Get("muted").Bool() }
-	call.SetLevel(sdk.LevelDucked)
+	call.SetGain(0.1)
 	p.g.Expect(volume()).To(gomega.Equal(0.1))
 	p.g.Expect(call.SetVolume(0.5)).To(gomega.Succeed())
 	p.g.Expect(volume()).To(gomega.Equal(0.05))
-	call.SetLevel(sdk.LevelSilent)
+	call.SetGain(0)
 	p.g.Expect(muted()).To(gomega.BeTrue())
-	call.SetLevel(sdk.LevelFull)
+	call.SetGain(1)
 	p.g.Expect(volume()).To(gomega.Equal(0.5))
 	p.g.Expect(muted()).To(gomega.BeFalse())
 
@@ -221,7 +221,7 @@ func TestTwoHundredCallsLeaveNothing(t *testing.T) {
 		for range levelFrames {
 			worklet.Call("post", p.tone(0.1), p.tone(0.1))
 		}
-		call.SetLevel(sdk.LevelDucked)
+		call.SetGain(0.1)
 		call.AwaitPosition(sdk.PlayedPosition{Timestamp: 1})
 		p.g.Expect(call.Close()).To(gomega.Succeed())
 		p.g.Expect(p.fake.Get("listeners").Int()).To(gomega.BeZero())

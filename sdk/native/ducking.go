@@ -19,23 +19,23 @@ const (
 	muteTime   = time.Second
 	// stillAgent is the level in dBFS below which a frame has no sound of a response.
 	stillAgent = -75
-	// ramp is over how many samples a level changes, so that no click is heard: 5 ms.
+	// ramp is over how many samples a gain changes, so that no click is heard: 5 ms.
 	ramp = Rate * 5 / 1000
 )
 
 // gain is how loud the agent is played. A change takes effect at once, over a short ramp.
 type gain struct {
-	level  sdk.Level
+	set    float32 // what the session has set
 	volume float32
 	now    float32
 }
 
 // newGain returns a gain of 1.
-func newGain() gain { return gain{level: sdk.LevelFull, volume: 1, now: 1} }
+func newGain() gain { return gain{set: 1, volume: 1, now: 1} }
 
 // apply scales a frame in place.
 func (g *gain) apply(pcm []int16) {
-	due := g.volume * g.level.Gain()
+	due := g.volume * g.set
 	from := g.now
 	g.now = due
 	if from == 1 && due == 1 {
@@ -56,10 +56,11 @@ type gainControl struct {
 	gain gain
 }
 
-func (c *gainControl) setLevel(level sdk.Level) {
+// setGain sets the gain, from 0 to 1.
+func (c *gainControl) setGain(gain float32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.gain.level = level
+	c.gain.set = gain
 }
 
 // setVolume sets the volume, from 0 to 1.
@@ -76,7 +77,7 @@ func (c *gainControl) apply(pcm []int16) {
 	c.gain.apply(pcm)
 }
 
-// ducking is the level of the agent over WebRTC, and the position in its sound that the user hears.
+// ducking is the gain of the agent over WebRTC, and the position in its sound that the user hears.
 type ducking struct {
 	mu    sync.Mutex
 	gain  gain
@@ -118,7 +119,7 @@ func (l *ducking) play(stamp uint32, pcm []int16) {
 	l.played, l.end = true, stamp+uint32(len(pcm)*rtpPerMS*1000/Rate)
 }
 
-// position returns where a level that is set now is heard first: the loudspeaker has the sound before it. The caller holds the lock.
+// position returns where a gain that is set now is heard first: the loudspeaker has the sound before it. The caller holds the lock.
 func (l *ducking) position() (at sdk.PlayedPosition, ok bool) {
 	return sdk.PlayedPosition{Timestamp: l.end}, l.played
 }
@@ -137,11 +138,11 @@ func (l *ducking) passed() (at sdk.PlayedPosition, ok bool) {
 // duckingPeer is a peer with a detector. It is an sdk.Ducker and an sdk.VolumeSetter.
 type duckingPeer struct{ *peer }
 
-// SetLevel implements sdk.Ducker.
-func (p duckingPeer) SetLevel(level sdk.Level) {
+// SetGain implements sdk.Ducker.
+func (p duckingPeer) SetGain(gain float32) {
 	p.ducking.mu.Lock()
 	defer p.ducking.mu.Unlock()
-	p.ducking.gain.level = level
+	p.ducking.gain.set = gain
 }
 
 // SetVolume implements sdk.VolumeSetter.

@@ -46,7 +46,7 @@ func TestThePositionIsWhereALevelBegins(t *testing.T) {
 	pass(time.Second)
 	g.Expect(at()).To(gomega.Equal(end), "sound that has not come yet is ducked too")
 
-	l.gain.level = sdk.LevelSilent
+	l.gain.set = 0
 	next := loud()
 	l.play(end, next)
 	g.Expect(next[FrameSize/2:]).To(gomega.HaveEach(gomega.BeZero()), "the packet at the position is the first that is silent")
@@ -71,22 +71,22 @@ func TestAPassedPositionIsReportedOnce(t *testing.T) {
 	g.Expect(ok).To(gomega.BeFalse())
 }
 
-func TestALevelChangesAtOnceAndWithoutAClick(t *testing.T) {
+func TestTheGainChangesAtOnceAndWithoutAClick(t *testing.T) {
 	g := gomega.NewWithT(t)
 	l, _ := stoppedDucking()
 	whole := loud()
 	before := dbfs(whole)
 	for _, row := range []struct {
-		level sdk.Level
+		gain  float32
 		under float64
-	}{{sdk.LevelDucked, 20}, {sdk.LevelFull, 0}} {
-		l.gain.level = row.level
-		l.play(0, loud()) // the level changes within it
+	}{{0.1, 20}, {1, 0}, {0.25, 12}} {
+		l.gain.set = row.gain
+		l.play(0, loud()) // the gain changes within it
 		again := loud()
 		l.play(960, again)
 		g.Expect(dbfs(again)).To(gomega.BeNumerically("~", before-row.under, 0.1))
 	}
-	l.gain.level = sdk.LevelSilent
+	l.gain.set = 0
 	constant := make([]int16, FrameSize)
 	for i := range constant {
 		constant[i] = 10000

@@ -9,9 +9,9 @@ import "github.com/antiphon-rt/antiphon/sdk"
 // rewindingPeer is a peer with a detector. It is an sdk.Rewinder and an sdk.VolumeSetter.
 type rewindingPeer struct{ *socketPeer }
 
-// SetLevel implements sdk.Rewinder.
-func (p rewindingPeer) SetLevel(level sdk.Level) {
-	p.gain.setLevel(level)
+// SetGain implements sdk.Rewinder.
+func (p rewindingPeer) SetGain(gain float32) {
+	p.gain.setGain(gain)
 }
 
 // SetVolume implements sdk.VolumeSetter.

@@ -97,6 +97,8 @@ export interface Options {
   muted?: boolean;
   /** false turns prediction off: the client does not duck the agent before the server has decided on a barge-in. */
   prediction?: boolean;
+  /** By how many decibels the agent is softer while the user may be interrupting it: 1 to 60. Left out: 20. */
+  duckBy?: number;
   /** Plays the agent. Left out: an element that is not in the page. */
   audio?: HTMLAudioElement;
   /** STUN and TURN servers. Left out: those that the server names. */

@@ -92,7 +92,8 @@ export class Talk {
     const of = (name) => this.#host.getAttribute(name) ?? undefined;
     const call = this.#page.connect({
       url: of("server"), key: of("key"), model: of("model"), instructions: of("instructions"), voice: of("voice"), language: of("language"),
-      assets: of("assets"), prediction: of("prediction") !== "off", muted: this.#push || this.#is("muted"), tools: this.#host.tools,
+      assets: of("assets"), prediction: of("prediction") !== "off", muted: this.#push || this.#is("muted"),
+      duckBy: this.#is("duck-by") ? Number(of("duck-by")) : undefined, tools: this.#host.tools,
       mediaStream: this.#host.mediaStream, turnDetection: this.#push ? { type: "manual" } : undefined,
     });
     this.call = call;

@@ -25,15 +25,15 @@ func (s *Server) Heard(place uint32) {
 	}
 }
 
-// Level returns the level that the session has set.
-func (s *Server) Level() sdk.Level {
+// Gain returns the gain that the session has set: 1 without a call, 0.1 while it ducks the agent by 20 dB.
+func (s *Server) Gain() float32 {
 	p := s.now()
 	if p == nil {
-		return sdk.LevelFull
+		return 1
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.level
+	return p.gain
 }
 
 // Mutes returns how often the session has muted the rest of an interrupted response.

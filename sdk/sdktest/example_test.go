@@ -33,7 +33,7 @@ func Example() {
 	reply.Say("One, two, three, ")
 	server.Heard(48_000) // the RTP timestamp of what the user hears
 	server.Tell(sdk.SpeechOnset{})
-	fmt.Println("the agent is", server.Level())
+	fmt.Println("the agent's gain is", server.Gain())
 	candidate := server.Expect("antiphon.barge_in.candidate").(*wire.AntiphonBargeInCandidate)
 	fmt.Println("at", candidate.RTPTimestamp)
 	server.Clock.Advance(80 * time.Millisecond)
@@ -48,7 +48,7 @@ func Example() {
 	}
 	// Output:
 	// interrupting?
-	// the agent is ducked
+	// the agent's gain is 0.1
 	// at 48000
 	// user: count to six (interrupted: false)
 	// agent: One, two, (interrupted: true)

@@ -17,7 +17,7 @@ type peer struct {
 	mu       sync.Mutex
 	closed   bool
 	muted    bool
-	level    sdk.Level
+	gain     float32
 	volume   float32
 	heard    uint32 // Tracks: an RTP timestamp; Messages: milliseconds of the item
 	played   bool   // something was played
@@ -82,8 +82,8 @@ func (p *peer) set(f func()) {
 // trackPeer is a call whose sound comes in tracks.
 type trackPeer struct{ *peer }
 
-// SetLevel implements sdk.Ducker.
-func (p trackPeer) SetLevel(level sdk.Level) { p.set(func() { p.level = level }) }
+// SetGain implements sdk.Ducker.
+func (p trackPeer) SetGain(gain float32) { p.set(func() { p.gain = gain }) }
 
 // Position implements sdk.Ducker.
 func (p trackPeer) Position() (at sdk.PlayedPosition, ok bool) {
@@ -158,8 +158,8 @@ func (p playerPeer) position() (sdk.PlayedPosition, bool) {
 	return at, p.response != ""
 }
 
-// SetLevel implements sdk.Rewinder.
-func (p playerPeer) SetLevel(level sdk.Level) { p.set(func() { p.level = level }) }
+// SetGain implements sdk.Rewinder.
+func (p playerPeer) SetGain(gain float32) { p.set(func() { p.gain = gain }) }
 
 // Position implements sdk.Rewinder.
 func (p playerPeer) Position() (sdk.PlayedPosition, bool) {

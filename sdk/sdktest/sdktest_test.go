@@ -79,13 +79,13 @@ func TestThePlayedPositionIsReported(t *testing.T) {
 	reply.Say("one two")
 	server.Heard(250)
 	server.Tell(sdk.SpeechOnset{})
-	g.Expect(server.Level()).To(gomega.Equal(sdk.LevelDucked))
+	g.Expect(server.Gain()).To(gomega.Equal(float32(0.1)))
 	told := server.Expect("antiphon.barge_in.candidate").(*wire.AntiphonBargeInCandidate)
 	g.Expect([]any{told.ItemID, told.HeardMS}).To(gomega.Equal([]any{reply.Item, 250}))
 	server.Heard(410)
 	server.Tell(sdk.SpeechSustained{})
 	server.Send(&wire.AntiphonBargeInRejected{Candidate: told.Candidate})
-	g.Expect(server.Level()).To(gomega.Equal(sdk.LevelFull))
+	g.Expect(server.Gain()).To(gomega.Equal(float32(1)))
 	g.Expect(session.Snapshot().Interruptions.RepeatedMS).To(gomega.Equal(160))
 	g.Expect(session.Interrupt()).To(gomega.Succeed())
 	server.Expect("response.cancel")
@@ -185,8 +185,8 @@ func TestACallWithoutAMicrophone(t *testing.T) {
 func TestRequestsOfTheSessionReachThePeer(t *testing.T) {
 	g := gomega.NewWithT(t)
 	server := sdktest.NewServer(t)
-	g.Expect([]any{server.Level(), server.Mutes(), server.Muted(), server.Volume(), server.Closed()}).
-		To(gomega.Equal([]any{sdk.LevelFull, 0, false, float32(0), false}), "no call yet")
+	g.Expect([]any{server.Gain(), server.Mutes(), server.Muted(), server.Volume(), server.Closed()}).
+		To(gomega.Equal([]any{float32(1), 0, false, float32(0), false}), "no call yet")
 	server.Heard(1)
 	server.Tell(sdk.PeerLost{})
 	server.DevicesNow = sdk.Devices{Microphones: []sdk.Device{{ID: "m"}}}

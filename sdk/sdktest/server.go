@@ -82,7 +82,7 @@ func NewServer(t TB) *Server {
 
 // Dial implements sdk.Dialer.
 func (s *Server) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerEvent)) (sdk.Peer, error) {
-	p := &peer{server: s, sink: sink, muted: c.Muted}
+	p := &peer{server: s, sink: sink, muted: c.Muted, gain: 1}
 	s.mu.Lock()
 	s.calls = append(s.calls, c)
 	s.peer = p

@@ -4,6 +4,7 @@ package page
 
 import (
 	"context"
+	"math"
 	"syscall/js"
 
 	"github.com/antiphon-rt/antiphon/sdk"
@@ -52,6 +53,12 @@ func (c *call) options(o js.Value) sdk.Options {
 		Microphone: field(o, "microphone"), Speaker: field(o, "speaker"),
 		NoMicrophone: microphone.Type() == js.TypeBoolean && !microphone.Bool(), NoPrediction: o.Get("prediction").Equal(js.ValueOf(false)),
 		Log: func(line string) { c.tell("note", line) },
+	}
+	if by := o.Get("duckBy"); there(by) {
+		s.DuckBy = math.NaN() // sdk.New refuses what is no number, and 0
+		if by.Type() == js.TypeNumber && by.Float() != 0 {
+			s.DuckBy = by.Float()
+		}
 	}
 	if d := o.Get("turnDetection"); there(d) {
 		s.TurnDetection = &sdk.TurnDetection{
