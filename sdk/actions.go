@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/antiphon-rt/antiphon/coord/view"
+	"github.com/antiphon-rt/antiphon/sdk/internal/transcript"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -152,12 +153,10 @@ func (s *Session) refused(e wire.Error) {
 	case intentMessage:
 		s.messageRefused(in, problem)
 	case intentOutput:
-		s.tools.untaken = max(s.tools.untaken-1, 0)
+		s.tools.ResultRefused()
 		s.err = problem
 	case intentRetrieve:
-		if it := s.items.find(in.item); it != nil && it.asked != Never {
-			s.cutByEstimate(it)
-		}
+		s.items.Refused(in.item)
 	case intentCommit:
 		s.manual.committing = false
 		s.dialog.refuse(in.seq)
@@ -165,10 +164,10 @@ func (s *Session) refused(e wire.Error) {
 			s.err = problem
 		}
 	case intentRun:
-		s.markAnswered(in.item, false)
+		s.runs.Answered(in.item, false)
 		s.err = problem
 	case intentFollow:
-		s.loseRun(in.item)
+		s.runs.Lose(in.item)
 	case intentConfigure:
 		s.err = problem
 	}
@@ -178,9 +177,7 @@ func (s *Session) refused(e wire.Error) {
 func (s *Session) answerRefused(in intent, problem *ServerError) {
 	s.dialog.refuse(in.seq)
 	s.dialog.unwanted = false
-	if problem.Code == "conversation_already_has_active_response" && s.tools.tries < maxTries {
-		s.tools.tries++
-		s.tools.wants = true
+	if problem.Code == "conversation_already_has_active_response" && s.tools.AnswerRefused() {
 		return
 	}
 	s.err = problem
@@ -190,9 +187,9 @@ func (s *Session) answerRefused(in intent, problem *ServerError) {
 func (s *Session) messageRefused(in intent, problem *ServerError) {
 	s.dialog.refuse(in.seq)
 	s.err = problem
-	if it := s.items.find(in.item); it != nil {
-		s.items.note(it, "not delivered: "+problem.Error(), true)
-		s.items.settle(it)
+	if it := s.items.Find(in.item); it != nil {
+		s.items.Annotate(it, "not delivered: "+problem.Error(), true)
+		s.items.Settle(it)
 	}
 }
 
@@ -204,10 +201,10 @@ func (s *Session) sendText(text string) {
 func (s *Session) sendMessage(image, text string) {
 	if s.phase == phaseLost && !s.call.outgoing.takesMessages() {
 		s.err, s.dirty = ErrReconnecting, true
-		it := s.items.open(s.itemName(), User)
-		s.items.text(it, text)
-		s.items.note(it, "not delivered: "+ErrReconnecting.Error(), true)
-		s.items.settle(it)
+		it := s.items.Open(s.itemName(), transcript.User)
+		s.items.SetText(it, text)
+		s.items.Annotate(it, "not delivered: "+ErrReconnecting.Error(), true)
+		s.items.Settle(it)
 		return
 	}
 	s.err = nil
@@ -218,9 +215,9 @@ func (s *Session) sendMessage(image, text string) {
 		return // the connection did not take the event, so the call has ended
 	}
 	id, now := s.itemName(), s.clock.Now()
-	it := s.items.open(id, User)
-	it.entry.Image = image != ""
-	s.items.text(it, text)
+	it := s.items.Open(id, transcript.User)
+	it.Image = image != ""
+	s.items.SetText(it, text)
 	message := newMessage(id, "user")
 	if image != "" {
 		message.Object().Key("type").Text(wire.ContentInputImage).Key("image_url").Text(image).EndObject()
@@ -258,7 +255,7 @@ func (s *Session) interrupt() {
 // stopAgent cancels the live response and stops the playback.
 func (s *Session) stopAgent() {
 	s.dirty = true
-	s.tools.discardResults()
+	s.tools.Interrupted()
 	live, sounding := s.dialog.confirmed().Live != 0, s.dialog.sounding()
 	if live {
 		seq := s.dialog.expect(view.Cancel{}, "", s.limits.Acknowledge, s.clock.Now())

@@ -321,7 +321,7 @@ func (s *Session) fail(err error) {
 func (s *Session) end(to phase) {
 	c := s.call
 	s.call, s.phase, s.dirty, s.audio.MicAsked = nil, to, true, false
-	s.items.closeLive(s.dialog.sound)
+	s.items.CloseLive(s.dialog.sound)
 	s.showLevels(Levels{})
 	c.cancel()
 	s.calls.end(c)

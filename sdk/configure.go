@@ -58,7 +58,7 @@ func (s *Session) update(p Patch) {
 	}
 	if p.Tools != nil {
 		o.Tools = *p.Tools
-		s.tools.use(o.Tools)
+		s.tools.Use(byName(o.Tools))
 	}
 	if s.phase != phaseLive && s.phase != phaseLost {
 		return

@@ -2,6 +2,12 @@ package sdk
 
 // The state of a session that jobs alone read and write, how it begins, and what follows each job.
 
+import (
+	"github.com/antiphon-rt/antiphon/sdk/internal/runs"
+	"github.com/antiphon-rt/antiphon/sdk/internal/tools"
+	"github.com/antiphon-rt/antiphon/sdk/internal/transcript"
+)
+
 // phase is how far the present call has come.
 type phase uint8
 
@@ -22,9 +28,9 @@ type core struct {
 
 	server      serverInfo
 	dialog      dialogState
-	items       transcript
-	tools       toolbox
-	runs        []Run // the newest first, shared with snapshots. Invariant: len <= maxRuns.
+	items       transcript.Transcript
+	tools       tools.Calls[Tool]
+	runs        runs.List
 	measurement turnMeasurement
 	pending     pending
 	barge       bargeInDriver
@@ -68,8 +74,8 @@ func (s *Session) resetCall() {
 	s.server.session, s.server.machines = serverSession{}, MachinesUnknown
 	s.dialog = newDialogState(s.viewStepped)
 	s.dialog.maxUnmeasured = s.limits.Unmeasured
-	s.items = newTranscript(s.limits)
-	s.tools, s.runs = newToolbox(s.opts.Tools), nil
+	s.items = transcript.New(s.limits.Entries, s.limits.EntryBytes)
+	s.tools, s.runs = tools.New(byName(s.opts.Tools)), runs.New(s.limits.EntryBytes)
 	s.measurement = turnMeasurement{}
 	s.pending = newPending()
 	s.barge.stats, s.barge.candidate = predictionStats{}, 0
@@ -90,7 +96,10 @@ func (s *Session) job(f func()) func() {
 func (s *Session) settle() {
 	s.bindPeer()
 	s.reportPlayback()
-	s.owedAnswer()
+	if s.phase == phaseLive && s.dialog.idle() && s.tools.AskNow() {
+		s.askAnswer("")
+	}
+	s.dirty = s.dirty || s.runs.Changed
 	s.setAlarm()
 	s.publish()
 	for len(s.after) > 0 {

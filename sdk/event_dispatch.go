@@ -3,10 +3,12 @@ package sdk
 // Where server events go, and those about the session, the turns of the user and the playback.
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/coord/view"
+	"github.com/antiphon-rt/antiphon/sdk/internal/transcript"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -67,7 +69,7 @@ func (s *Session) sessionEvent(e *serverEvent) bool {
 	case "antiphon.session.moving":
 		s.call.moves = true
 	case "antiphon.run.message":
-		s.runTold(&e.run)
+		s.runs.Take(&e.run)
 	default:
 		return false
 	}
@@ -90,8 +92,7 @@ func (s *Session) turnEvent(e *serverEvent) bool {
 	now := s.clock.Now()
 	switch e.kind {
 	case "input_audio_buffer.speech_started":
-		it := s.items.open(e.itemID, User)
-		it.entry.Spoken = true
+		s.items.Open(e.itemID, transcript.User).Spoken = true
 		s.dialog.speechStarted(e.itemID, now)
 		if s.server.session.interrupts {
 			s.cutOff(s.barge.concernedResponse(), true)
@@ -101,8 +102,8 @@ func (s *Session) turnEvent(e *serverEvent) bool {
 		s.dialog.speechStopped(e.itemID, s.server.session.answers, now)
 		s.measurement.begin(e.itemID, now)
 	case "input_audio_buffer.committed":
-		if it := s.items.find(e.itemID); it != nil {
-			s.items.place(it, e.previous)
+		if it := s.items.Find(e.itemID); it != nil {
+			s.items.Place(it, e.previous)
 		}
 		s.dialog.committed(e.itemID, s.manual.committing, now)
 		if s.manual.committing {
@@ -122,9 +123,46 @@ func (s *Session) turnEvent(e *serverEvent) bool {
 	case "conversation.item.input_audio_transcription.delta":
 		s.caption(e.itemID, e.index, e.text)
 	case "conversation.item.input_audio_transcription.completed":
-		s.transcribed(e.itemID, e.text)
+		words, note := strings.TrimSpace(e.text), ""
+		if words == "" {
+			note = "no words were understood"
+		}
+		s.recognised(e.itemID, words, note, false)
 	case "conversation.item.input_audio_transcription.failed":
-		s.untranscribed(e.itemID, e.problem.Message)
+		s.recognised(e.itemID, "", cmp.Or(e.problem.Message, "the words could not be recognised"), true)
+	default:
+		return false
+	}
+	s.dirty = true
+	return true
+}
+
+// itemEvent handles an event about an item. It returns false for any other event.
+func (s *Session) itemEvent(e *serverEvent) bool {
+	switch e.kind {
+	case "conversation.item.added", "conversation.item.created":
+		if e.item.ID == "" {
+			s.trace("an item without an id was left out")
+			break
+		}
+		s.items.Added(&e.item, e.previous)
+		if e.item.Type == wire.ItemFunctionCallOutput {
+			s.tools.Taken(e.item.CallID)
+		}
+		if e.kind == "conversation.item.created" {
+			s.items.Done(&e.item, e.previous, s.server.session.transcribes)
+		}
+	case "conversation.item.done":
+		s.items.Done(&e.item, e.previous, s.server.session.transcribes)
+	case "conversation.item.deleted":
+		s.items.Remove(e.itemID)
+		s.dialog.dropTurn(e.itemID)
+	case "conversation.item.retrieved":
+		s.items.Retrieved(&e.item)
+	case "conversation.item.truncated":
+		if s.items.Truncated(e.itemID, e.endMS, s.clock.Now()) {
+			s.send("conversation.item.retrieve", newJSON().Key("item_id").Text(e.itemID), intent{kind: intentRetrieve, item: e.itemID})
+		}
 	default:
 		return false
 	}
@@ -137,14 +175,14 @@ func (s *Session) dropTurn() {
 	if !s.dialog.speaking() && s.dialog.stopped == 0 {
 		return
 	}
-	it := s.items.find(s.dialog.item())
+	it := s.items.Find(s.dialog.item())
 	s.dialog.endTurn()
 	switch {
 	case it == nil:
-	case it.entry.Text == "":
-		s.items.remove(it.id)
+	case it.Text == "":
+		s.items.Remove(it.ID)
 	default:
-		s.items.settle(it)
+		s.items.Settle(it)
 	}
 	s.dirty = true
 }
@@ -152,10 +190,10 @@ func (s *Session) dropTurn() {
 // retractTurn ends a turn that the server has dropped. Where the server ends the turns, the captions go, too: the turn is no item of
 // the conversation.
 func (s *Session) retractTurn() {
-	open, it := s.dialog.speaking() || s.dialog.stopped != 0, s.items.find(s.dialog.item())
+	open, it := s.dialog.speaking() || s.dialog.stopped != 0, s.items.Find(s.dialog.item())
 	s.dropTurn()
-	if open && it != nil && it.entry.Text != "" && !s.turnsEndByHand() {
-		s.items.remove(it.id)
+	if open && it != nil && it.Text != "" && !s.turnsEndByHand() {
+		s.items.Remove(it.ID)
 	}
 }
 
@@ -191,38 +229,18 @@ func (s *Session) silent() {
 
 // caption adds to a turn's words while the recogniser works.
 func (s *Session) caption(id string, index int, delta string) {
-	it := s.items.open(id, User)
-	it.entry.Spoken = true
-	s.items.part(it, index, delta, true)
+	it := s.items.Open(id, transcript.User)
+	it.Spoken = true
+	s.items.Part(it, index, delta, true)
 	if s.dialog.item() == id {
 		s.dialog.turnSignAt = s.clock.Now()
 	}
 }
 
-// transcribed replaces the captions of a turn by its final words.
-func (s *Session) transcribed(id, words string) {
-	it := s.items.open(id, User)
-	it.entry.Spoken, it.parts = true, nil
-	words = strings.TrimSpace(words)
-	s.items.text(it, words)
-	s.items.settle(it)
-	if words != "" {
-		s.items.note(it, "", false)
-		return
+// recognised shows the final words of a turn. problem says why there are none.
+func (s *Session) recognised(id, words, problem string, failed bool) {
+	s.items.Recognised(id, words, problem, failed)
+	if words == "" {
+		s.dialog.tell(view.Transcribed{Turn: s.dialog.turn(id), Empty: true}, 0) // no answer is expected; one that comes is shown
 	}
-	s.items.note(it, "no words were understood", false)
-	s.dialog.tell(view.Transcribed{Turn: s.dialog.turn(id), Empty: true}, 0) // no answer is expected; one that comes is shown
-}
-
-// untranscribed removes the captions of a turn whose words could not be recognised.
-func (s *Session) untranscribed(id, why string) {
-	it := s.items.open(id, User)
-	it.entry.Spoken, it.parts = true, nil
-	s.items.text(it, "")
-	s.items.settle(it)
-	if why == "" {
-		why = "the words could not be recognised"
-	}
-	s.items.note(it, why, true)
-	s.dialog.tell(view.Transcribed{Turn: s.dialog.turn(id), Empty: true}, 0)
 }

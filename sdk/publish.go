@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/view"
+	"github.com/antiphon-rt/antiphon/sdk/internal/transcript"
 )
 
 // publish makes a snapshot and gives it to the subscribers, if something has changed.
@@ -23,9 +24,15 @@ func (s *Session) publish() {
 		Seq: before.Seq + 1, State: s.state(predicted), Confirmed: s.state(confirmed), Predicted: predicted != confirmed,
 		Interrupting: s.barge.pending() != 0 && s.phase == phaseLive, Interruptions: s.barge.stats.shown,
 		SessionID: s.server.session.id, Model: s.server.session.model, Machines: s.server.machines,
-		Transcript: s.items.entries(), Trimmed: s.items.trimmed, Runs: s.runs,
+		Transcript: before.Transcript, Trimmed: s.items.Trimmed, Runs: before.Runs,
 		AudioState: s.audio.AudioState, Pipeline: s.server.pipeline,
 		LastTurn: s.measurement.last, Err: s.err,
+	}
+	if s.items.Changed {
+		s.items.Changed, now.Transcript = false, entriesOf(s.items.Items)
+	}
+	if s.runs.Changed {
+		s.runs.Changed, now.Runs = false, shownRuns(s.runs.All)
 	}
 	if now.State == Thinking {
 		now.Progress = s.server.progress
@@ -36,6 +43,20 @@ func (s *Session) publish() {
 	s.inspect()
 	s.shown.Store(now)
 	s.subs.show(0, *now)
+}
+
+// entriesOf returns the entries that a snapshot shows. Nobody writes to them again.
+func entriesOf(items []*transcript.Item) []Entry {
+	entries := make([]Entry, 0, len(items))
+	for _, it := range items {
+		if !it.Hidden {
+			entries = append(entries, Entry{
+				ItemID: it.ID, Role: Role(it.Role), Text: it.Text, Spoken: it.Spoken, Live: it.Live, Interrupted: it.Interrupted,
+				HeardMS: it.HeardMS, Image: it.Image, Failed: it.Failed, Note: it.Note, ToolCall: (*ToolCall)(it.Call),
+			})
+		}
+	}
+	return entries
 }
 
 // state returns the State to show for a predicted or confirmed state of the view.
@@ -50,7 +71,7 @@ func (s *Session) state(of view.Open) State {
 	case phaseFailed:
 		return Failed
 	case phaseLive:
-		return s.dialog.shown(of, s.tools.busy())
+		return s.dialog.shown(of, s.tools.Busy())
 	}
 	return Disconnected
 }
@@ -112,11 +133,7 @@ func (s *Session) nextDeadline() time.Duration {
 		sooner(s.dialog.expectedDeadline())
 		sooner(s.dialog.responseDeadline(&s.limits))
 		sooner(s.dialog.soundDeadline(&s.limits))
-		for _, it := range s.items.items {
-			if it.asked != Never {
-				sooner(it.asked + s.limits.Retrieve)
-			}
-		}
+		sooner(s.items.Deadline(s.limits.Retrieve))
 	}
 	return next
 }
@@ -154,7 +171,7 @@ func (s *Session) ring(now time.Duration) {
 	if late(s.dialog.responseDeadline(&s.limits)) {
 		s.trace("a response gave no sign of life: it is not waited for any more")
 		live := s.dialog.live()
-		s.items.settleResponse(live)
+		s.items.SettleResponse(live)
 		s.dialog.responseDone(live, now)
 		s.err, s.dirty = ErrServerSilent, true
 	}
@@ -165,11 +182,7 @@ func (s *Session) ring(now time.Duration) {
 		s.trace("the end of the playback was not told, but it is silent: it has ended")
 		s.soundEnded("")
 	}
-	for _, it := range s.items.items {
-		if it.asked != Never && late(it.asked+s.limits.Retrieve) {
-			s.cutByEstimate(it)
-		}
-	}
+	s.dirty = s.items.TimedOut(now-s.limits.Retrieve) || s.dirty
 }
 
 // turnTimedOut ends a turn that has no end, or one whose answer does not come.
@@ -186,8 +199,8 @@ func (s *Session) turnTimedOut() {
 // unanswered notes that a turn or message has waited too long for its answer.
 func (s *Session) unanswered(item string) {
 	s.trace("a turn has no answer: it is not waited for any more")
-	if it := s.items.find(item); it != nil {
-		s.items.settle(it)
+	if it := s.items.Find(item); it != nil {
+		s.items.Settle(it)
 	}
 	s.err, s.dirty = ErrServerSilent, true
 }

@@ -5,6 +5,7 @@ package sdk
 import (
 	"time"
 
+	"github.com/antiphon-rt/antiphon/sdk/internal/transcript"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -23,13 +24,15 @@ func (s *Session) responseEvent(e *serverEvent) {
 	case "response.done":
 		s.responseDone(&e.response)
 	case "response.output_item.added":
-		s.outputAdded(e)
+		if e.item.ID != "" {
+			s.items.OutputAdded(e.item, e.responseID)
+		}
 	case "response.output_item.done":
 		s.outputDone(e)
 	case "response.content_part.added":
-		it := s.items.open(e.itemID, Agent)
-		it.entry.Spoken = it.entry.Spoken || e.part == "audio"
-		s.items.changed()
+		it := s.items.Open(e.itemID, transcript.Agent)
+		it.Spoken = it.Spoken || e.part == "audio"
+		s.items.Changed = true
 	case "response.output_text.delta", "response.output_audio_transcript.delta":
 		s.outputText(e.itemID, e.index, e.text, true)
 	case "response.output_text.done", "response.output_audio_transcript.done":
@@ -50,7 +53,7 @@ func (s *Session) responseCreated(r *wire.Response) {
 	now := s.clock.Now()
 	s.dialog.responseCreated(r.ID, now)
 	s.measurement.answer(r.ID)
-	s.tools.answered()
+	s.tools.Answered()
 	s.err = nil
 	if s.dialog.unwanted {
 		s.dialog.unwanted = false
@@ -66,7 +69,7 @@ func (s *Session) responseDone(r *wire.Response) {
 		s.cutOff(s.barge.responses.number(r.ID), r.StatusDetails != nil && r.StatusDetails.Reason == "turn_detected")
 	}
 	s.dialog.responseDone(r.ID, s.clock.Now())
-	s.items.settleResponse(r.ID)
+	s.items.SettleResponse(r.ID)
 	if p, ok := s.call.peer.(Player); ok {
 		if r.Status == "cancelled" {
 			s.stopPlayer()
@@ -76,20 +79,9 @@ func (s *Session) responseDone(r *wire.Response) {
 	}
 	switch r.Status {
 	case "cancelled":
-		s.markInterrupted(r)
+		s.items.Interrupted(r.Output)
 	case "failed", "incomplete":
 		s.responseFailed(r)
-	}
-}
-
-// markInterrupted marks the items that a cancelled response has left incomplete.
-func (s *Session) markInterrupted(r *wire.Response) {
-	for i := range r.Output {
-		it := s.items.find(r.Output[i].ID)
-		if it != nil && r.Output[i].Status == "incomplete" && it.entry.Role == Agent {
-			it.entry.Interrupted = true
-			s.items.changed()
-		}
 	}
 }
 
@@ -113,58 +105,22 @@ func (s *Session) responseFailed(r *wire.Response) {
 	if r.Status == "failed" {
 		s.err = problem
 	}
-	for i := len(s.items.items) - 1; i >= 0; i-- {
-		if it := s.items.items[i]; it.response == r.ID && it.entry.Role == Agent {
-			s.items.note(it, note, true)
-			return
-		}
-	}
-}
-
-func (s *Session) outputAdded(e *serverEvent) {
-	if e.item.ID == "" {
-		return
-	}
-	told := e.item
-	if told.Type == wire.ItemMessage {
-		told.Role = "assistant"
-	}
-	s.itemAdded(&told, nil)
-	if it := s.items.find(told.ID); it != nil {
-		it.response = e.responseID
-	}
+	s.items.AnnotateResponse(r.ID, note)
 }
 
 func (s *Session) outputDone(e *serverEvent) {
-	it := s.items.find(e.item.ID)
-	if it == nil {
-		s.outputAdded(e)
-		if it = s.items.find(e.item.ID); it == nil {
-			return
-		}
+	if e.item.ID == "" {
+		return
 	}
-	switch e.item.Type {
-	case wire.ItemMessage:
-		s.fill(it, &e.item)
-		if it.asked == Never {
-			s.items.settle(it)
-		}
-	case wire.ItemFunctionCall:
-		s.showCall(it, &e.item)
-		s.items.settle(it)
-		if e.item.Status == "completed" {
-			s.runTool(&e.item)
-		}
-	case wire.ItemMCPCall:
-		s.showServerCall(it, &e.item, true)
-		s.items.settle(it)
+	s.items.OutputDone(&e.item, e.responseID)
+	if e.item.Type == wire.ItemFunctionCall && e.item.Status == "completed" {
+		s.runTool(&e.item)
 	}
 }
 
 // outputText takes text of a response: more of it, or with more false the whole part.
 func (s *Session) outputText(id string, index int, text string, more bool) {
-	it := s.items.open(id, Agent)
-	s.items.part(it, index, text, more)
+	s.items.Part(s.items.Open(id, transcript.Agent), index, text, more)
 	if text != "" {
 		s.measurement.text(s.clock.Now())
 	}
@@ -172,9 +128,7 @@ func (s *Session) outputText(id string, index int, text string, more bool) {
 
 // outputSound gives the sound of a response to the Player.
 func (s *Session) outputSound(e *serverEvent) {
-	it := s.items.open(e.itemID, Agent)
-	it.entry.Spoken = true
-	it.sound = max(it.sound, 0) + time.Duration(len(e.sound))*time.Second/bytesPerSecond
+	s.items.Sounded(e.itemID, time.Duration(len(e.sound))*time.Second/bytesPerSecond)
 	if p, ok := s.call.peer.(Player); ok && s.dialog.isLive(e.responseID) {
 		p.Play(e.responseID, e.itemID, e.index, e.sound)
 	}

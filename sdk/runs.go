@@ -2,7 +2,10 @@ package sdk
 
 // The runs of a call: work in the background that the agent has begun, as the server's messages describe it, and the user's answers.
 
-import "github.com/antiphon-rt/antiphon/wire"
+import (
+	"github.com/antiphon-rt/antiphon/sdk/internal/runs"
+	"github.com/antiphon-rt/antiphon/wire"
+)
 
 // Run is work in the background that the agent has begun. It never changes: a new one replaces it.
 type Run struct {
@@ -18,8 +21,6 @@ type Run struct {
 	Result *RunResult
 	// Timeline has what has happened, oldest first, the last 32 of it. Not to be changed.
 	Timeline []RunStep
-
-	seq int // the number of the newest message
 }
 
 // RunQuestion is a question of a run to the user.
@@ -55,166 +56,32 @@ type RunStep struct {
 	Text string
 }
 
-// Limits of what is kept of runs. Further texts are bounded by Limits.EntryBytes.
-const (
-	maxRuns     = 32
-	maxRunSteps = 32
-)
-
-// runMessage is what a client reads of antiphon.run.message. Members that the message does not have are zero.
-type runMessage struct {
-	run, tool    string
-	seq          int
-	at, kind     string
-	text         string // the text, the name of the step or the question
-	to           string // the new state
-	question     string // the id of the question
-	approval     bool
-	choices      []string
-	reply        wire.Raw
-	output       wire.Raw
-	code, reason string
-}
-
-func readRunMessage(e wire.Members) runMessage {
-	m := e.Object("message")
-	data := m.Object("data")
-	return runMessage{
-		run: e.Text("run_id"), tool: e.Text("tool"), seq: m.Whole("seq"), at: m.Text("ts"), kind: m.Text("type"),
-		text: data.Text("text") + data.Text("step") + data.Text("prompt"), // a message has at most one of them
-		to:   data.Text("to"), question: data.Text("interaction_id"), approval: data.Text("kind") == "approval",
-		choices: data.Texts("choices"), reply: data.Value("reply"), output: data.Value("output"), code: data.Text("code"), reason: data.Text("message"),
-	}
-}
-
-// runTold takes a message of a run. A message that came before changes nothing.
-func (s *Session) runTold(m *runMessage) {
-	at := s.runAt(m.run)
-	if at >= 0 && m.seq <= s.runs[at].seq {
-		return
-	}
-	var r Run
-	if at >= 0 {
-		r = s.runs[at]
-	} else {
-		r = Run{ID: m.run, Tool: m.tool, Status: "queued"}
-	}
-	r.seq = m.seq
-	text := cutBytes(m.text, s.limits.EntryBytes)
-	switch m.kind {
-	case "conversation.state.changed":
-		r.Status, text = m.to, m.to
-		if m.to != "waiting_user" {
-			r.Question = nil
+// shownRuns returns the runs as a snapshot shows them.
+func shownRuns(all []runs.Run) []Run {
+	shown := make([]Run, len(all))
+	for i, r := range all {
+		timeline := make([]RunStep, len(r.Timeline))
+		for k, step := range r.Timeline {
+			timeline[k] = RunStep(step)
 		}
-	case "interaction.requested":
-		r.Question = &RunQuestion{ID: m.question, Approval: m.approval, Prompt: text, Choices: m.choices}
-	case "interaction.replied":
-		text = s.runText(m.reply)
-	case "interaction.reply.accepted", "interaction.auto_decide.timeout":
-		r.Question = nil
-	case "run.progress":
-		r.Progress = text
-	case "run.step.completed":
-	case "run.result":
-		r.Result = &RunResult{Output: s.runText(m.output), Code: m.code, Message: cutBytes(m.reason, s.limits.EntryBytes)}
-		s.setRun(at, r)
-		return // the change of the state follows
-	default:
-		return
-	}
-	first := max(0, len(r.Timeline)+1-maxRunSteps)
-	r.Timeline = append(append([]RunStep(nil), r.Timeline[first:]...), RunStep{At: m.at, Kind: m.kind, Text: text})
-	s.setRun(at, r)
-}
-
-// runText returns a value as a text: the output of a run, or a reply.
-func (s *Session) runText(value wire.Raw) string {
-	text, is := value.Text()
-	if !is {
-		text = string(value)
-	}
-	return cutBytes(text, s.limits.EntryBytes)
-}
-
-// runAt returns the place of a run, or -1.
-func (s *Session) runAt(id string) int {
-	for i := range s.runs {
-		if s.runs[i].ID == id {
-			return i
+		shown[i] = Run{
+			ID: r.ID, Tool: r.Tool, Status: r.Status, Progress: r.Progress, Timeline: timeline,
+			Question: (*RunQuestion)(r.Question), Result: (*RunResult)(r.Result),
 		}
 	}
-	return -1
+	return shown
 }
-
-// setRun puts a run in its place, or before all others for the place -1. If there are too many, the oldest that has ended leaves; if none has, the oldest.
-func (s *Session) setRun(at int, r Run) {
-	var all []Run // the snapshots share the old list
-	if at < 0 {
-		all = append(all, r)
-	}
-	all = append(all, s.runs...)
-	if at >= 0 {
-		all[at] = r
-	}
-	if len(all) > maxRuns {
-		leaves := len(all) - 1
-		for i := leaves; i > 0; i-- {
-			if all[i].Result != nil {
-				leaves = i
-				break
-			}
-		}
-		all = append(all[:leaves], all[leaves+1:]...)
-	}
-	s.runs, s.dirty = all, true
-}
-
-// maxFollowed is how many runs a new conversation follows, the newest ones. The server takes 16 requests for runs at a time.
-const maxFollowed = 16
 
 // followRuns has the server tell the new conversation of the runs that the lost one has begun and that have not ended.
 func (s *Session) followRuns() {
-	followed := 0
-	for _, r := range append([]Run(nil), s.runs...) {
-		switch {
-		case r.Result != nil:
-		case followed == maxFollowed:
-			s.loseRun(r.ID)
-		default:
-			followed++
-			s.markAnswered(r.ID, false) // perhaps the answer was lost
-			s.send("antiphon.run.follow", newJSON().Key("run_id").Text(r.ID), intent{kind: intentFollow, item: r.ID})
-		}
+	for _, id := range s.runs.Follow() {
+		s.send("antiphon.run.follow", newJSON().Key("run_id").Text(id), intent{kind: intentFollow, item: id})
 	}
-}
-
-// loseRun removes a run of which the server tells no more: it is gone, or this call may not hear of it.
-func (s *Session) loseRun(id string) {
-	var left []Run // the snapshots share the old list
-	for i := range s.runs {
-		if s.runs[i].ID != id {
-			left = append(left, s.runs[i])
-		}
-	}
-	s.runs, s.dirty = left, true
-}
-
-// markAnswered notes whether this client has sent an answer to the question of a run.
-func (s *Session) markAnswered(run string, answered bool) {
-	at := s.runAt(run)
-	if at < 0 || s.runs[at].Question == nil {
-		return
-	}
-	r, q := s.runs[at], *s.runs[at].Question
-	q.Answered = answered
-	r.Question = &q
-	s.setRun(at, r)
 }
 
 // answerRun sends the user's answer to a question of a run. member and value are the answer in the event.
 func (s *Session) answerRun(run, question, member string, value []byte) {
-	s.markAnswered(run, true)
+	s.runs.Answered(run, true)
 	answer := newJSON().Key("run_id").Text(run).Key("interaction_id").Text(question).Key(member).Raw(value)
 	s.send("antiphon.run.reply", answer, intent{kind: intentRun, item: run})
 }

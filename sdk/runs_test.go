@@ -1,6 +1,6 @@
 package sdk
 
-// The limits of the list of runs, and what a new conversation hears of them.
+// What a new conversation hears of them.
 
 import (
 	"strconv"
@@ -13,50 +13,12 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// told returns a session with default limits that has taken these messages of runs.
-func told(messages ...runMessage) *Session {
-	s := &Session{limits: Limits{}.withDefaults()}
-	for i := range messages {
-		s.runTold(&messages[i])
-	}
-	return s
-}
-
 // runIDs returns the ids of the runs of a session, in their order.
 func runIDs(s *Session) (all []string) {
-	for _, r := range s.runs {
+	for _, r := range s.Snapshot().Runs {
 		all = append(all, r.ID)
 	}
 	return all
-}
-
-func TestTheListOfRunsIsBounded(t *testing.T) {
-	g := gomega.NewWithT(t)
-	var messages []runMessage
-	for i := range maxRuns {
-		messages = append(messages, runMessage{run: strconv.Itoa(i), seq: 1, kind: "run.progress"})
-	}
-	messages[3].kind = "run.result"
-	s := told(messages...)
-	before := s.runs
-	s.runTold(&runMessage{run: "new", seq: 1, kind: "run.progress"})
-	g.Expect(s.runs).To(gomega.HaveLen(maxRuns))
-	g.Expect(runIDs(s)).NotTo(gomega.ContainElement("3"), "the oldest that has ended leaves")
-	g.Expect(runIDs(s)[0]).To(gomega.Equal("new"))
-	s.runTold(&runMessage{run: "newer", seq: 1, kind: "run.progress"})
-	g.Expect(runIDs(s)).NotTo(gomega.ContainElement("0"), "none has ended: the oldest leaves")
-	g.Expect(before[maxRuns-1].ID).To(gomega.Equal("0"), "an older snapshot stays as it was")
-}
-
-func TestARunIsBounded(t *testing.T) {
-	g := gomega.NewWithT(t)
-	var messages []runMessage
-	for i := range 2 * maxRunSteps {
-		messages = append(messages, runMessage{run: "r", seq: i + 1, kind: "run.progress", text: strings.Repeat("x", 70_000)})
-	}
-	s := told(messages...)
-	g.Expect(s.runs[0].Timeline).To(gomega.HaveLen(maxRunSteps))
-	g.Expect(s.runs[0].Progress).To(gomega.HaveLen(s.limits.EntryBytes))
 }
 
 // TestANewConversationHearsOfRuns: a call whose server has lost the conversation follows its runs again, but for those that have ended. A run of which the
@@ -105,11 +67,11 @@ func messageOf(run string, seq int, fields string) Message {
 func TestAtMostSixteenRunsAreFollowed(t *testing.T) {
 	bubble(t, "the newest", func(t *testing.T) {
 		l := connectedBy(t, Options{}, plan{}, plan{})
-		for i := range maxFollowed + 2 {
+		for i := range 18 {
 			l.x.peers[0].sink(messageOf("run_"+strconv.Itoa(i), 1, `"type":"run.progress","data":{"text":"half"}`))
 		}
 		l.x.peers[0].sink(PeerBroken{})
 		l.wait(time.Second)
-		l.g.Expect(runIDs(l.Session)).To(gomega.And(gomega.HaveLen(maxFollowed), gomega.ContainElement("run_2"), gomega.Not(gomega.ContainElement("run_1"))))
+		l.g.Expect(runIDs(l.Session)).To(gomega.And(gomega.HaveLen(16), gomega.ContainElement("run_2"), gomega.Not(gomega.ContainElement("run_1"))))
 	})
 }

@@ -5,6 +5,7 @@ package sdk
 import (
 	"time"
 
+	"github.com/antiphon-rt/antiphon/sdk/internal/runs"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -28,7 +29,7 @@ type serverEvent struct {
 
 	candidate, rtp int
 	acknowledgement
-	run runMessage
+	run runs.Message
 }
 
 // acknowledgement has the members of antiphon.ack.
@@ -59,7 +60,7 @@ func readEvent(data []byte) (*serverEvent, error) {
 	case "antiphon.turn.metrics":
 		e.times = readTimes(m.Members)
 	case "antiphon.run.message":
-		e.run = readRunMessage(m.Members)
+		e.run = runs.Read(m.Members)
 	case "response.output_audio.delta":
 		e.sound = m.Audio("delta")
 	default:

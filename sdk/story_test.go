@@ -281,12 +281,12 @@ func level(text string) float32 {
 }
 
 func (s *story) text(c *datadriven.TestData) string {
-	return words(s.session.SendText(strings.TrimSpace(c.Input)))
+	return outcome(s.session.SendText(strings.TrimSpace(c.Input)))
 }
 
-func (s *story) interrupt(*datadriven.TestData) string { return words(s.session.Interrupt()) }
+func (s *story) interrupt(*datadriven.TestData) string { return outcome(s.session.Interrupt()) }
 
-func (s *story) commit(*datadriven.TestData) string { return words(s.session.Commit()) }
+func (s *story) commit(*datadriven.TestData) string { return outcome(s.session.Commit()) }
 
 func (s *story) mute(c *datadriven.TestData) string {
 	s.session.SetMuted(c.HasArg("on"))
@@ -309,7 +309,7 @@ func (s *story) update(c *datadriven.TestData) string {
 		yes := true
 		p.TextReplies = &yes
 	}
-	return words(s.session.Update(p))
+	return outcome(s.session.Update(p))
 }
 
 // microphone id=X [error]: chooses a microphone.
@@ -320,7 +320,7 @@ func (s *story) microphone(c *datadriven.TestData) string {
 		s.peer.micErr = ErrMicrophoneBusy
 	}
 	err := s.session.SetMicrophone(context.Background(), id)
-	return strings.TrimPrefix(words(err)+"\nmicrophone ", "\n") + s.session.Snapshot().Microphone
+	return strings.TrimPrefix(outcome(err)+"\nmicrophone ", "\n") + s.session.Snapshot().Microphone
 }
 
 func (s *story) devices(*datadriven.TestData) string {
@@ -335,7 +335,7 @@ func (s *story) devices(*datadriven.TestData) string {
 	return fmt.Sprintf("%+v\n%+v", now.Devices, now.Pipeline)
 }
 
-func words(err error) string {
+func outcome(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -352,7 +352,7 @@ func (s *story) wait(c *datadriven.TestData) string {
 }
 
 func (s *story) close(*datadriven.TestData) string {
-	return words(s.session.Close(context.Background()))
+	return outcome(s.session.Close(context.Background()))
 }
 
 func (s *story) dismiss(*datadriven.TestData) string {
@@ -389,7 +389,7 @@ func (s *story) transcript(*datadriven.TestData) string {
 
 func (s *story) problem(*datadriven.TestData) string {
 	now := s.session.Snapshot()
-	return "error: " + words(now.Err) + "\nmicrophone: " + words(now.MicErr)
+	return "error: " + outcome(now.Err) + "\nmicrophone: " + outcome(now.MicErr)
 }
 
 func (s *story) progress(*datadriven.TestData) string {
@@ -420,11 +420,11 @@ func (s *story) answer(c *datadriven.TestData) string {
 	run, question := value(c, "run"), value(c, "question")
 	switch {
 	case question == "":
-		return words(s.session.CancelRun(run))
+		return outcome(s.session.CancelRun(run))
 	case c.HasArg("yes"), c.HasArg("no"):
-		return words(s.session.ApproveRun(run, question, c.HasArg("yes")))
+		return outcome(s.session.ApproveRun(run, question, c.HasArg("yes")))
 	}
-	return words(s.session.ReplyRun(run, question, strings.TrimSpace(c.Input)))
+	return outcome(s.session.ReplyRun(run, question, strings.TrimSpace(c.Input)))
 }
 
 func (s *story) call(*datadriven.TestData) string {
