@@ -14,7 +14,7 @@ func (p *parser) anyBlock() *ast.AnyStmt {
 	p.next()
 	s := &ast.AnyStmt{LoopVars: []string{p.name("the name of the one variable that is chosen")}}
 	p.expect("in")
-	s.IterExpr = p.code(p.test())
+	s.IterExpr = p.test()
 	s.PyExpr = s.IterExpr.PyExpr
 	s.Block = p.suite()
 	s.SourceInfo = p.info(first, p.pos)
@@ -56,27 +56,33 @@ func (p *parser) choice() *ast.AnyStmt {
 // filtered reads an expression and the condition behind `if` or `:`. A conditional expression, with its else, is
 // part of the first.
 func (p *parser) filtered() (xs, cond *ast.Expr) {
-	first := p.pos
-	p.binary(loosest)
-	for end := p.pos; p.accept("if"); end = p.pos {
-		at := p.pos
-		p.binary(loosest)
-		if p.accept("else") {
-			p.binary(loosest)
-			continue
-		}
-		if p.accept("if") { // the condition itself is a conditional expression
-			p.binary(loosest)
-			p.expect("else")
-			p.test()
-		}
-		return p.code(expr{first: first, end: end}), p.code(expr{first: at, end: p.pos})
+	whole := p.upTo(":", ",", ";")
+	if at := p.filter(whole); at > 0 {
+		return p.code(expr{whole.first, at}), p.code(expr{at + 1, whole.end})
 	}
-	xs = p.code(expr{first: first, end: p.pos})
+	xs = p.code(whole)
 	if p.accept(":") {
-		cond = p.code(p.test())
+		cond = p.test()
 	}
 	return xs, cond
+}
+
+// filter finds the first `if` of a choice outside of brackets that has no else of its own. 0: there is none.
+func (p *parser) filter(x expr) int {
+	found := 0
+	for i := x.first; i < x.end; i++ {
+		switch t := p.toks[i]; {
+		case t.match > 0:
+			i = t.match
+		case t.is("if") && found > 0:
+			return found // the condition itself is a conditional expression
+		case t.is("if"):
+			found = i
+		case t.is("else"):
+			found = 0
+		}
+	}
+	return found
 }
 
 // fairness reads fair, fair<weak> or fair<strong>; nil when none stands here.

@@ -2,7 +2,10 @@ package parse
 
 // Finds which names each statement reads and which it assigns, for the check of assignments in targets.go.
 
-import ast "fizz/proto"
+import (
+	ast "fizz/proto"
+	"go.starlark.net/syntax"
+)
 
 // effect is what one statement does with names.
 type effect struct {
@@ -95,51 +98,84 @@ func (e *effect) choice(a *ast.AnyStmt) {
 
 func (e *effect) expr(code string) { e.reads = append(e.reads, names(code)...) }
 
-// names are the variables that an expression mentions.
+// names are the variables that an expression, or the arguments of a call, mention.
 func names(code string) []string {
-	toks := lex(code, 1)
-	var found []string
-	for i, t := range toks {
-		named := i+1 < len(toks) && toks[i+1].is("=")
-		if t.kind == tName && (i == 0 || !toks[i-1].is(".")) && !named {
-			found = append(found, t.text)
-		}
+	x, err := dialect.ParseExpr("", "f("+code+"\n)", 0)
+	call, is := x.(*syntax.CallExpr)
+	if err != nil || !is {
+		return nil // the parser has refused it
 	}
+	var found []string
+	for _, arg := range call.Args {
+		found = append(found, mentioned(arg)...)
+	}
+	return found
+}
+
+// mentioned are the variables in a piece of Starlark. The name of an attribute or of an argument is none.
+func mentioned(in syntax.Node) []string {
+	var found []string
+	syntax.Walk(in, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Ident:
+			found = append(found, n.Name)
+		case *syntax.DotExpr:
+			found = append(found, mentioned(n.X)...)
+			return false
+		case *syntax.BinaryExpr:
+			if n.Op == syntax.EQ {
+				found = append(found, mentioned(n.Y)...)
+				return false
+			}
+		}
+		return true
+	})
 	return found
 }
 
 // code reads a statement that Starlark runs.
 func (e *effect) code(code string) {
-	p := &parser{src: code, toks: lex(code, 1)}
-	if p.tok().is("def") {
-		return
+	f, err := dialect.Parse("", code, 0)
+	if err != nil {
+		return // the parser has refused it
 	}
-	x := p.exprList()
-	op := p.tok()
-	if p.err != nil || op.kind != tOp {
-		e.expr(code)
-		return
+	for _, s := range f.Stmts {
+		switch s := s.(type) {
+		case *syntax.AssignStmt:
+			e.target(s.LHS, s.Op != syntax.EQ)
+			e.reads = append(e.reads, mentioned(s.RHS)...)
+		case *syntax.ExprStmt:
+			e.reads = append(e.reads, mentioned(s.X)...)
+		}
 	}
-	e.target(p, x, op.text != "=")
-	e.expr(code[op.end:])
 }
 
 // target notes what an assignment changes, and what it reads to find its place.
-func (e *effect) target(p *parser, x expr, update bool) {
-	switch x.shape {
-	case nameShape:
-		e.writes = append(e.writes, write{name: x.name, update: update})
-	case listShape:
-		for _, part := range x.parts {
-			e.target(p, part, update)
-		}
-	case attrShape:
-		if of := x.parts[0]; of.shape == nameShape && of.name == "self" {
-			e.writes = append(e.writes, write{name: p.toks[x.end-1].text, self: true, update: update})
+func (e *effect) target(x syntax.Expr, update bool) {
+	switch x := x.(type) {
+	case *syntax.Ident:
+		e.writes = append(e.writes, write{name: x.Name, update: update})
+		return
+	case *syntax.ParenExpr:
+		e.target(x.X, update)
+		return
+	case *syntax.ListExpr:
+		e.targets(x.List, update)
+		return
+	case *syntax.TupleExpr:
+		e.targets(x.List, update)
+		return
+	case *syntax.DotExpr:
+		if of, is := x.X.(*syntax.Ident); is && of.Name == "self" {
+			e.writes = append(e.writes, write{name: x.Name.Name, self: true, update: update})
 			return
 		}
-		e.expr(p.text(x.first, x.end))
-	default:
-		e.expr(p.text(x.first, x.end))
+	}
+	e.reads = append(e.reads, mentioned(x)...)
+}
+
+func (e *effect) targets(xs []syntax.Expr, update bool) {
+	for _, x := range xs {
+		e.target(x, update)
 	}
 }

@@ -144,7 +144,7 @@ func (l *lexer) one() {
 		l.str(rest)
 	case isLetter(c):
 		l.word(rest)
-	case isDigit(c) || c == '.' && len(rest) > 1 && isDigit(rest[1]):
+	case isDigit(c):
 		l.number(rest)
 	case c == '`':
 		l.label(rest)
@@ -163,6 +163,52 @@ func (l *lexer) word(rest string) {
 		k = tKeyword
 	}
 	l.emit(k, l.pos+n)
+}
+
+// number takes the digits and letters that begin with a digit. Starlark knows whether they are a number.
+func (l *lexer) number(rest string) {
+	n := 1
+	for n < len(rest) && (isLetter(rest[n]) || isDigit(rest[n]) || rest[n] == '.') {
+		n++
+	}
+	l.emit(tNumber, l.pos+n)
+}
+
+// stringStart is the length of the prefix and the first quote of a string that begins s, or 0.
+// Starlark knows the prefixes r, b and rb; others make the word a name, and the string behind it is then out of place.
+func stringStart(s string) int {
+	n := len(s) - len(strings.TrimPrefix(strings.TrimPrefix(s, "r"), "b"))
+	if n < len(s) && (s[n] == '"' || s[n] == '\'') {
+		return n + 1
+	}
+	return 0
+}
+
+func (l *lexer) str(rest string) {
+	body := stringStart(rest)
+	quote := rest[body-1 : body]
+	long := strings.HasPrefix(rest[body-1:], strings.Repeat(quote, 3))
+	if long {
+		quote = strings.Repeat(quote, 3)
+		body += 2
+	}
+	for i := body; i < len(rest); i++ {
+		switch {
+		case rest[i] == '\\' && i+1 < len(rest):
+			i++
+			if rest[i] == '\n' && !long {
+				l.fail("a line end in a string", quote)
+				return
+			}
+		case rest[i] == '\n' && !long:
+			l.fail("a string that is still open at the end of the line", quote)
+			return
+		case strings.HasPrefix(rest[i:], quote):
+			l.emit(tString, l.pos+i+len(quote))
+			return
+		}
+	}
+	l.fail("a string that is still open at the end of the file", quote)
 }
 
 func (l *lexer) label(rest string) {
@@ -196,6 +242,10 @@ func (l *lexer) operator(rest string) {
 func (l *lexer) bracket(op string) {
 	switch op {
 	case "(", "[", "{":
+		if len(l.open) == maxDepth {
+			l.fail(op, fmt.Sprintf("at most %d levels in one another", maxDepth))
+			return
+		}
 		l.open = append(l.open, len(l.toks))
 	case ")", "]", "}":
 		n := len(l.open)

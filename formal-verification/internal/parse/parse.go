@@ -16,7 +16,7 @@ import (
 // MaxSize is how many bytes a spec may have.
 const MaxSize = 1 << 20
 
-// maxDepth is how many brackets, operators or blocks may be in one another.
+// maxDepth is how many brackets or blocks may be in one another, and how many operators in a row.
 const maxDepth = 64
 
 // File parses a spec. The error, if any, is a *Error.
@@ -70,6 +70,7 @@ type parser struct {
 	pos   int
 	depth int
 	loops int // loops around the current statement
+	run   int // operators and reserved words in a row, up to the current token
 	err   *Error
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	ast "fizz/proto"
+	"go.starlark.net/syntax"
 )
 
 // simple reads a statement of one logical line; nil stands for a comment in quotes.
@@ -30,7 +31,7 @@ func (p *parser) small() *ast.Statement {
 		return p.jump()
 	case t.is("require"):
 		p.next()
-		cond := p.code(p.test())
+		cond := p.test()
 		return &ast.Statement{RequireStmt: &ast.RequireStmt{Condition: cond.PyExpr, ConditionExpr: cond, SourceInfo: p.info(first, p.pos)}}
 	case t.is("return"):
 		return &ast.Statement{ReturnStmt: p.returnStmt()}
@@ -40,6 +41,12 @@ func (p *parser) small() *ast.Statement {
 	case t.kind == tIndent:
 		p.fail("a statement as far in as the one before it")
 		return nil
+	case t.kind == tString && p.ahead(1).kind == tNewline: // a comment in quotes
+		if !strings.HasPrefix(t.text, `"""`) && !strings.HasPrefix(t.text, "'''") {
+			p.fail("a statement (a comment in quotes has three of them)")
+		}
+		p.next()
+		return nil
 	}
 	if call := p.callStmt(); call != nil {
 		return &ast.Statement{CallStmt: call}
@@ -47,11 +54,7 @@ func (p *parser) small() *ast.Statement {
 	if choice := p.choice(); choice != nil {
 		return &ast.Statement{AnyStmt: choice}
 	}
-	if !p.assignment() {
-		return nil
-	}
-	p.starlarkCode(first, p.pos)
-	return &ast.Statement{PyStmt: &ast.PyStmt{Code: p.text(first, p.pos), SourceInfo: p.info(first, p.pos)}}
+	return p.assignment()
 }
 
 // startsExpr are the reserved words with which an expression can begin.
@@ -75,7 +78,7 @@ func (p *parser) returnStmt() *ast.ReturnStmt {
 	p.expect("return")
 	s := &ast.ReturnStmt{}
 	if p.tok().kind != tNewline {
-		s.Expr = p.code(p.exprList())
+		s.Expr = p.code(p.upTo(";"))
 		s.PyExpr = s.Expr.PyExpr
 	}
 	s.SourceInfo = p.info(first, p.pos)
@@ -113,45 +116,16 @@ func (p *parser) callStmt() *ast.CallStmt {
 }
 
 // assignment reads what Starlark itself runs: an assignment, or an expression that does something.
-// False: it was only a comment in quotes.
-func (p *parser) assignment() bool {
-	at := p.tok()
-	x := p.exprList()
-	op := p.tok()
-	switch {
-	case op.is("="):
-		p.assigned(at, x)
-	case op.kind == tOp && strings.HasSuffix(op.text, "=") && !comparisons[op.text]:
-		if x.shape == listShape || !x.target() {
-			p.failAt(at, "something that cannot be changed", fmt.Sprintf("one variable, attribute or element before %s", op.text))
+func (p *parser) assignment() *ast.Statement {
+	first, at := p.pos, p.tok()
+	p.upTo(";")
+	stmt := p.starlarkCode(first, p.pos)
+	if x, is := stmt.(*syntax.ExprStmt); is {
+		switch x.X.(type) {
+		case *syntax.CallExpr, *syntax.Comprehension:
+		default:
+			p.failAt(at, "an expression without an effect", "an assignment, a call or another statement")
 		}
-		p.next()
-		p.exprList()
-	case x.shape == stringShape:
-		if !strings.HasPrefix(at.text, `"""`) && !strings.HasPrefix(at.text, "'''") {
-			p.failAt(at, "", "a statement (a comment in quotes has three of them)")
-		}
-		return false
-	case x.shape != callShape && x.shape != comprShape:
-		if p.tok().kind != tNewline {
-			p.fail("an assignment or the end of the line")
-			break
-		}
-		p.failAt(at, "an expression without an effect", "an assignment, a call or another statement")
 	}
-	return p.err == nil
-}
-
-var comparisons = set("==", "!=", "<=", ">=")
-
-func (p *parser) assigned(at token, x expr) {
-	if !x.target() {
-		p.failAt(at, "something that cannot be assigned to", "a variable, an attribute, an element or several of them")
-		return
-	}
-	p.next()
-	p.exprList()
-	if p.tok().is("=") {
-		p.fail("the end of the line: Starlark assigns once in a statement")
-	}
+	return &ast.Statement{PyStmt: &ast.PyStmt{Code: p.text(first, p.pos), SourceInfo: p.info(first, p.pos)}}
 }

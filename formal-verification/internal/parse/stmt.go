@@ -151,7 +151,7 @@ func (p *parser) ifStmt() *ast.IfStmt {
 	for word := "if"; ; word = "elif" {
 		at := p.pos
 		p.expect(word)
-		cond := p.code(p.test())
+		cond := p.test()
 		s.Branches = append(s.Branches, p.branch(at, cond))
 		if !p.tok().is("elif") {
 			break
@@ -174,7 +174,7 @@ func (p *parser) forStmt(flow ast.Flow) *ast.ForStmt {
 	p.expect("for")
 	s := &ast.ForStmt{Flow: flow, LoopVars: []string{p.name("the name of the loop's one variable")}}
 	p.expect("in")
-	s.IterExpr = p.code(p.test())
+	s.IterExpr = p.test()
 	s.PyExpr = s.IterExpr.PyExpr
 	s.Block = p.loop()
 	s.SourceInfo = p.info(first, p.pos)
@@ -185,7 +185,7 @@ func (p *parser) whileStmt(flow ast.Flow) *ast.WhileStmt {
 	first := p.pos
 	p.expect("while")
 	s := &ast.WhileStmt{Flow: flow}
-	s.IterExpr = p.code(p.test())
+	s.IterExpr = p.test()
 	s.PyExpr = s.IterExpr.PyExpr
 	s.Block = p.loop()
 	s.SourceInfo = p.info(first, p.pos)

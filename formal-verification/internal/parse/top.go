@@ -129,7 +129,7 @@ func (p *parser) params() []*ast.Parameter {
 		first := p.pos
 		param := &ast.Parameter{Name: p.name("a parameter's name or )")}
 		if p.accept("=") {
-			param.DefaultExpr = p.code(p.test())
+			param.DefaultExpr = p.test()
 			param.DefaultPyExpr = param.DefaultExpr.PyExpr
 		}
 		param.SourceInfo = p.info(first, p.pos)
@@ -157,7 +157,7 @@ func (p *parser) entries(word string) []*ast.SpecEntry {
 		first := p.pos
 		e := &ast.SpecEntry{Name: p.name("the name of a spec")}
 		p.expect(":")
-		e.Expr = p.code(p.test())
+		e.Expr = p.test()
 		p.accept(",")
 		e.SourceInfo = p.info(first, p.pos)
 		p.endLine()
