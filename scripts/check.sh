@@ -47,7 +47,7 @@ specs() {
 	mkdir -p $sums
 	all=$(git ls-files -z coord/machine coord/id formal-verification ':!*.fizz' | xargs -0 cat | sha256sum)
 	machines=
-	for folder in coord/*/fingerprint.go internal/coord/*/fingerprint.go; do
+	for folder in coord/*/fingerprint_gen.go internal/coord/*/fingerprint_gen.go; do
 		folder=$(dirname "$folder")
 		machine=$(basename "$folder")
 		case $machine in

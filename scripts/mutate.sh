@@ -22,7 +22,7 @@ awk '
 		figures = ""
 	}' "$log" | sort >"$figures"
 # A machine whose test is gone has no survivors either.
-for machine in coord/*/fingerprint.go internal/coord/*/fingerprint.go; do
+for machine in coord/*/fingerprint_gen.go internal/coord/*/fingerprint_gen.go; do
 	machine=$(basename "$(dirname "$machine")")
 	if ! grep -q "^$machine " "$figures"; then
 		echo "mutate-code: no figures of $machine: its tests must prove its table (coordtest.Prove)" >&2

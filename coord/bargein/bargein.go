@@ -58,23 +58,6 @@ type (
 	Closed struct{}
 )
 
-func (Silent) state()     {}
-func (Playing) state()    {}
-func (Ducked) state()     {}
-func (Silenced) state()   {}
-func (Restored) state()   {}
-func (Unanswered) state() {}
-func (Closed) state()     {}
-
-// Name is the state's name in diagrams, logs and the spec.
-func (Silent) Name() string     { return "Silent" }
-func (Playing) Name() string    { return "Playing" }
-func (Ducked) Name() string     { return "Ducked" }
-func (Silenced) Name() string   { return "Silenced" }
-func (Restored) Name() string   { return "Restored" }
-func (Unanswered) Name() string { return "Unanswered" }
-func (Closed) Name() string     { return "Closed" }
-
 // Pending returns the candidate that waits for its verdict, or 0. While there is one, the client
 // predicts that the user interrupts.
 func Pending(s State) ID {
@@ -135,31 +118,6 @@ type (
 	Close struct{}
 )
 
-func (Began) event()      {}
-func (Ended) event()      {}
-func (Onset) event()      {}
-func (Sustained) event()  {}
-func (VoiceEnded) event() {}
-func (Acked) event()      {}
-func (Passed) event()     {}
-func (Rejected) event()   {}
-func (Confirmed) event()  {}
-func (Expired) event()    {}
-func (Close) event()      {}
-
-// Name is the event's name in diagrams, logs and the spec.
-func (Began) Name() string      { return "Began" }
-func (Ended) Name() string      { return "Ended" }
-func (Onset) Name() string      { return "Onset" }
-func (Sustained) Name() string  { return "Sustained" }
-func (VoiceEnded) Name() string { return "VoiceEnded" }
-func (Acked) Name() string      { return "Acked" }
-func (Passed) Name() string     { return "Passed" }
-func (Rejected) Name() string   { return "Rejected" }
-func (Confirmed) Name() string  { return "Confirmed" }
-func (Expired) Name() string    { return "Expired" }
-func (Close) Name() string      { return "Close" }
-
 // Effect is one of Duck, Silence, Restore, SendCandidate, ArmDeadline, AwaitPosition, SendReady, Mute,
 // SendHeard.
 //
@@ -203,24 +161,3 @@ type (
 		At   Position
 	}
 )
-
-func (Duck) effect()          {}
-func (Silence) effect()       {}
-func (Restore) effect()       {}
-func (SendCandidate) effect() {}
-func (ArmDeadline) effect()   {}
-func (AwaitPosition) effect() {}
-func (SendReady) effect()     {}
-func (Mute) effect()          {}
-func (SendHeard) effect()     {}
-
-// Name is the effect's name in logs and the spec.
-func (Duck) Name() string          { return "Duck" }
-func (Silence) Name() string       { return "Silence" }
-func (Restore) Name() string       { return "Restore" }
-func (SendCandidate) Name() string { return "SendCandidate" }
-func (ArmDeadline) Name() string   { return "ArmDeadline" }
-func (AwaitPosition) Name() string { return "AwaitPosition" }
-func (SendReady) Name() string     { return "SendReady" }
-func (Mute) Name() string          { return "Mute" }
-func (SendHeard) Name() string     { return "SendHeard" }

@@ -7,8 +7,6 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
-type edge = machine.Edge[State, Event, Effect]
-
 // Level is how loud the client plays the agent.
 type Level uint8
 

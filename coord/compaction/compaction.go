@@ -23,15 +23,6 @@ type (
 	Terminated struct{}
 )
 
-func (Idle) state()       {}
-func (Running) state()    {}
-func (Terminated) state() {}
-
-// Name is the state's name in diagrams, logs and the spec.
-func (Idle) Name() string       { return "Idle" }
-func (Running) Name() string    { return "Running" }
-func (Terminated) Name() string { return "Terminated" }
-
 // Event is one of Trigger, Finished, Shutdown.
 //
 //sumtype:decl
@@ -49,15 +40,6 @@ type (
 	Shutdown struct{}
 )
 
-func (Trigger) event()  {}
-func (Finished) event() {}
-func (Shutdown) event() {}
-
-// Name is the event's name in diagrams, logs and the spec.
-func (Trigger) Name() string  { return "Trigger" }
-func (Finished) Name() string { return "Finished" }
-func (Shutdown) Name() string { return "Shutdown" }
-
 // Effect is one of Start, Apply, Cancel.
 //
 //sumtype:decl
@@ -74,12 +56,3 @@ type (
 	// Cancel stops run Gen. The driver drops its result.
 	Cancel struct{ Gen uint32 }
 )
-
-func (Start) effect()  {}
-func (Apply) effect()  {}
-func (Cancel) effect() {}
-
-// Name is the effect's name in logs and the spec.
-func (Start) Name() string  { return "Start" }
-func (Apply) Name() string  { return "Apply" }
-func (Cancel) Name() string { return "Cancel" }

@@ -4,8 +4,6 @@ package compaction
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
-type edge = machine.Edge[State, Event, Effect]
-
 // Seen is what the monitor remembers of earlier steps. Generation numbers count up, so one number is enough to know all older runs.
 type Seen struct {
 	Gen  uint32 // the newest run

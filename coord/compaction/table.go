@@ -4,21 +4,6 @@ package compaction
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
-type row = machine.Row[State, Event, Effect]
-
-// on, when and ignore are the functions of package machine with the types of this machine.
-func on[From State, Ev Event, To State](action string, f func(From, Ev) (To, []Effect)) row {
-	return machine.On[State, Event](action, f)
-}
-
-func when[From State, Ev Event, To State](action, guard string, holds func(From, Ev) bool, f func(From, Ev) (To, []Effect)) row {
-	return machine.When[State, Event](action, guard, holds, f)
-}
-
-func ignore(why string, from State, on ...Event) []row {
-	return machine.Ignore[State, Event, Effect](why, from, on...)
-}
-
 const stale = "it belongs to an older run"
 
 // Table is the whole machine.

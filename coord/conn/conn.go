@@ -64,19 +64,6 @@ type (
 	Closed struct{}
 )
 
-func (Connecting) state()  {}
-func (Live) state()        {}
-func (Interrupted) state() {}
-func (Closing) state()     {}
-func (Closed) state()      {}
-
-// Name is the state's name in diagrams, logs and the spec.
-func (Connecting) Name() string  { return "Connecting" }
-func (Live) Name() string        { return "Live" }
-func (Interrupted) Name() string { return "Interrupted" }
-func (Closing) Name() string     { return "Closing" }
-func (Closed) Name() string      { return "Closed" }
-
 // Up reports whether the other machines of the session may work.
 func Up(s State) bool {
 	switch s.(type) {
@@ -112,23 +99,6 @@ type (
 	ChildrenDone struct{}
 )
 
-func (Opened) event()       {}
-func (SetVAD) event()       {}
-func (Lost) event()         {}
-func (Restored) event()     {}
-func (GraceExpired) event() {}
-func (Close) event()        {}
-func (ChildrenDone) event() {}
-
-// Name is the event's name in diagrams, logs and the spec.
-func (Opened) Name() string       { return "Opened" }
-func (SetVAD) Name() string       { return "SetVAD" }
-func (Lost) Name() string         { return "Lost" }
-func (Restored) Name() string     { return "Restored" }
-func (GraceExpired) Name() string { return "GraceExpired" }
-func (Close) Name() string        { return "Close" }
-func (ChildrenDone) Name() string { return "ChildrenDone" }
-
 // Effect is one of AnnounceSession, StartVAD, StopVAD, ArmGrace, StopChildren,
 // ReleaseTransport, Forget.
 //
@@ -154,20 +124,3 @@ type (
 	// Forget removes the session from the server's list of sessions.
 	Forget struct{}
 )
-
-func (AnnounceSession) effect()  {}
-func (StartVAD) effect()         {}
-func (StopVAD) effect()          {}
-func (ArmGrace) effect()         {}
-func (StopChildren) effect()     {}
-func (ReleaseTransport) effect() {}
-func (Forget) effect()           {}
-
-// Name is the effect's name in logs and the spec.
-func (AnnounceSession) Name() string  { return "AnnounceSession" }
-func (StartVAD) Name() string         { return "StartVAD" }
-func (StopVAD) Name() string          { return "StopVAD" }
-func (ArmGrace) Name() string         { return "ArmGrace" }
-func (StopChildren) Name() string     { return "StopChildren" }
-func (ReleaseTransport) Name() string { return "ReleaseTransport" }
-func (Forget) Name() string           { return "Forget" }

@@ -4,8 +4,6 @@ package conn
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
-type edge = machine.Edge[State, Event, Effect]
-
 // Seen is what the monitor remembers of a connection.
 type Seen struct {
 	Announced bool

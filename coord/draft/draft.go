@@ -28,19 +28,6 @@ type (
 	Terminated struct{}
 )
 
-func (Idle) state()       {}
-func (Busy) state()       {}
-func (Writing) state()    {}
-func (Waiting) state()    {}
-func (Terminated) state() {}
-
-// Name is the state's name in diagrams, logs and the spec.
-func (Idle) Name() string       { return "Idle" }
-func (Busy) Name() string       { return "Busy" }
-func (Writing) Name() string    { return "Writing" }
-func (Waiting) Name() string    { return "Waiting" }
-func (Terminated) Name() string { return "Terminated" }
-
 // Event is one of Likely, Resumed, Committed, Dropped, Failed, Began, Over, Shutdown.
 //
 //sumtype:decl
@@ -68,25 +55,6 @@ type (
 	Shutdown struct{}
 )
 
-func (Likely) event()    {}
-func (Resumed) event()   {}
-func (Committed) event() {}
-func (Dropped) event()   {}
-func (Failed) event()    {}
-func (Began) event()     {}
-func (Over) event()      {}
-func (Shutdown) event()  {}
-
-// Name is the event's name in diagrams, logs and the spec.
-func (Likely) Name() string    { return "Likely" }
-func (Resumed) Name() string   { return "Resumed" }
-func (Committed) Name() string { return "Committed" }
-func (Dropped) Name() string   { return "Dropped" }
-func (Failed) Name() string    { return "Failed" }
-func (Began) Name() string     { return "Began" }
-func (Over) Name() string      { return "Over" }
-func (Shutdown) Name() string  { return "Shutdown" }
-
 // Effect is one of Start, Stop, Adopt.
 //
 //sumtype:decl
@@ -103,12 +71,3 @@ type (
 	// Adopt gives draft Gen to the body that begins.
 	Adopt struct{ Gen uint32 }
 )
-
-func (Start) effect() {}
-func (Stop) effect()  {}
-func (Adopt) effect() {}
-
-// Name is the effect's name in logs and the spec.
-func (Start) Name() string { return "Start" }
-func (Stop) Name() string  { return "Stop" }
-func (Adopt) Name() string { return "Adopt" }

@@ -7,8 +7,6 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
-type edge = machine.Edge[State, Event, Effect]
-
 // Seen is what the monitor remembers of earlier steps.
 type Seen struct {
 	Gen       uint32  // the newest draft

@@ -27,23 +27,6 @@ type (
 	Ended struct{}
 )
 
-func (Announced) state() {}
-func (Waiting) state()   {}
-func (Running) state()   {}
-func (Refused) state()   {}
-func (Reported) state()  {}
-func (Draining) state()  {}
-func (Ended) state()     {}
-
-// Name is the state's name in diagrams, logs and the spec.
-func (Announced) Name() string { return "Announced" }
-func (Waiting) Name() string   { return "Waiting" }
-func (Running) Name() string   { return "Running" }
-func (Refused) Name() string   { return "Refused" }
-func (Reported) Name() string  { return "Reported" }
-func (Draining) Name() string  { return "Draining" }
-func (Ended) Name() string     { return "Ended" }
-
 // Closed reports whether the terminal event of a response in state s is announced.
 func Closed(s State) bool {
 	switch s.(type) {
@@ -77,21 +60,6 @@ type (
 	Terminal struct{}
 )
 
-func (Ask) event()      {}
-func (Begin) event()    {}
-func (Refuse) event()   {}
-func (Cancel) event()   {}
-func (BodyOver) event() {}
-func (Terminal) event() {}
-
-// Name is the event's name in diagrams, logs and the spec.
-func (Ask) Name() string      { return "Ask" }
-func (Begin) Name() string    { return "Begin" }
-func (Refuse) Name() string   { return "Refuse" }
-func (Cancel) Name() string   { return "Cancel" }
-func (BodyOver) Name() string { return "BodyOver" }
-func (Terminal) Name() string { return "Terminal" }
-
 // Effect is one of Run, Stop, ReportRefused, ReportOver, Close.
 //
 //sumtype:decl
@@ -112,16 +80,3 @@ type (
 	// Close closes the open items and announces the end.
 	Close struct{}
 )
-
-func (Run) effect()           {}
-func (Stop) effect()          {}
-func (ReportRefused) effect() {}
-func (ReportOver) effect()    {}
-func (Close) effect()         {}
-
-// Name is the effect's name in logs and the spec.
-func (Run) Name() string           { return "Run" }
-func (Stop) Name() string          { return "Stop" }
-func (ReportRefused) Name() string { return "ReportRefused" }
-func (ReportOver) Name() string    { return "ReportOver" }
-func (Close) Name() string         { return "Close" }

@@ -4,8 +4,6 @@ package generation
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
-type edge = machine.Edge[State, Event, Effect]
-
 // Seen is what a monitor remembers of one response's generation.
 type Seen struct {
 	Asked    bool // Ask was taken

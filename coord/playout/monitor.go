@@ -7,8 +7,6 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
-type edge = machine.Edge[State, Event, Effect]
-
 // Seen is what the monitor remembers of earlier steps. The numbers of responses count up, so one number is enough to know
 // all that have ended.
 type Seen struct {

@@ -81,19 +81,6 @@ type (
 	Terminated struct{}
 )
 
-func (Silent) state()     {}
-func (Playing) state()    {}
-func (Held) state()       {}
-func (Cut) state()        {}
-func (Terminated) state() {}
-
-// Name is the state's name in diagrams, logs and the spec.
-func (Silent) Name() string     { return "Silent" }
-func (Playing) Name() string    { return "Playing" }
-func (Held) Name() string       { return "Held" }
-func (Cut) Name() string        { return "Cut" }
-func (Terminated) Name() string { return "Terminated" }
-
 // Sounding returns the response that plays or is held, or 0.
 func Sounding(s State) id.Response {
 	switch s := s.(type) {
@@ -174,33 +161,6 @@ type (
 	Shutdown struct{}
 )
 
-func (Begin) event()        {}
-func (Drained) event()      {}
-func (Candidate) event()    {}
-func (Ready) event()        {}
-func (ReadyExpired) event() {}
-func (Confirm) event()      {}
-func (Reject) event()       {}
-func (Clear) event()        {}
-func (Heard) event()        {}
-func (HeardExpired) event() {}
-func (Missed) event()       {}
-func (Shutdown) event()     {}
-
-// Name is the event's name in diagrams, logs and the spec.
-func (Begin) Name() string        { return "Begin" }
-func (Drained) Name() string      { return "Drained" }
-func (Candidate) Name() string    { return "Candidate" }
-func (Ready) Name() string        { return "Ready" }
-func (ReadyExpired) Name() string { return "ReadyExpired" }
-func (Confirm) Name() string      { return "Confirm" }
-func (Reject) Name() string       { return "Reject" }
-func (Clear) Name() string        { return "Clear" }
-func (Heard) Name() string        { return "Heard" }
-func (HeardExpired) Name() string { return "HeardExpired" }
-func (Missed) Name() string       { return "Missed" }
-func (Shutdown) Name() string     { return "Shutdown" }
-
 // Effect is one of Play, Hold, AwaitReady, RewindAndResume, Drop, EmitStarted, EmitStopped,
 // EmitCleared, EmitRejected, AwaitHeard, Truncate.
 //
@@ -245,28 +205,3 @@ type (
 		End  Position
 	}
 )
-
-func (Play) effect()            {}
-func (Hold) effect()            {}
-func (AwaitReady) effect()      {}
-func (RewindAndResume) effect() {}
-func (Drop) effect()            {}
-func (EmitStarted) effect()     {}
-func (EmitStopped) effect()     {}
-func (EmitCleared) effect()     {}
-func (EmitRejected) effect()    {}
-func (AwaitHeard) effect()      {}
-func (Truncate) effect()        {}
-
-// Name is the effect's name in logs and the spec.
-func (Play) Name() string            { return "Play" }
-func (Hold) Name() string            { return "Hold" }
-func (AwaitReady) Name() string      { return "AwaitReady" }
-func (RewindAndResume) Name() string { return "RewindAndResume" }
-func (Drop) Name() string            { return "Drop" }
-func (EmitStarted) Name() string     { return "EmitStarted" }
-func (EmitStopped) Name() string     { return "EmitStopped" }
-func (EmitCleared) Name() string     { return "EmitCleared" }
-func (EmitRejected) Name() string    { return "EmitRejected" }
-func (AwaitHeard) Name() string      { return "AwaitHeard" }
-func (Truncate) Name() string        { return "Truncate" }

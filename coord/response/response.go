@@ -63,21 +63,6 @@ type (
 	Terminated struct{}
 )
 
-func (Idle) state()        {}
-func (Active) state()      {}
-func (Draining) state()    {}
-func (Replacing) state()   {}
-func (Terminating) state() {}
-func (Terminated) state()  {}
-
-// Name is the state's name in diagrams, logs and the spec.
-func (Idle) Name() string        { return "Idle" }
-func (Active) Name() string      { return "Active" }
-func (Draining) Name() string    { return "Draining" }
-func (Replacing) Name() string   { return "Replacing" }
-func (Terminating) Name() string { return "Terminating" }
-func (Terminated) Name() string  { return "Terminated" }
-
 // Live returns the response that is announced and has no terminal yet, or 0.
 func Live(s State) ID {
 	switch s := s.(type) {
@@ -124,21 +109,6 @@ type (
 	Shutdown struct{}
 )
 
-func (Create) event()       {}
-func (CreateByTurn) event() {}
-func (Cancel) event()       {}
-func (BargeIn) event()      {}
-func (BodyEnded) event()    {}
-func (Shutdown) event()     {}
-
-// Name is the event's name in diagrams, logs and the spec.
-func (Create) Name() string       { return "Create" }
-func (CreateByTurn) Name() string { return "CreateByTurn" }
-func (Cancel) Name() string       { return "Cancel" }
-func (BargeIn) Name() string      { return "BargeIn" }
-func (BodyEnded) Name() string    { return "BodyEnded" }
-func (Shutdown) Name() string     { return "Shutdown" }
-
 // Effect is one of EmitCreated, EmitTerminal, StartBody, CancelBody,
 // RejectActive, RejectNotActive.
 //
@@ -168,18 +138,3 @@ type (
 	// RejectNotActive answers a Cancel for which no response is live.
 	RejectNotActive struct{ Target ID }
 )
-
-func (EmitCreated) effect()     {}
-func (EmitTerminal) effect()    {}
-func (StartBody) effect()       {}
-func (CancelBody) effect()      {}
-func (RejectActive) effect()    {}
-func (RejectNotActive) effect() {}
-
-// Name is the effect's name in logs and the spec.
-func (EmitCreated) Name() string     { return "EmitCreated" }
-func (EmitTerminal) Name() string    { return "EmitTerminal" }
-func (StartBody) Name() string       { return "StartBody" }
-func (CancelBody) Name() string      { return "CancelBody" }
-func (RejectActive) Name() string    { return "RejectActive" }
-func (RejectNotActive) Name() string { return "RejectNotActive" }

@@ -4,8 +4,6 @@ package synthesis
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
-type edge = machine.Edge[State, Event, Effect]
-
 // Seen is what the monitor remembers of the speech of one response.
 type Seen struct {
 	Ended  bool // Finish, Cancel or the worker's exit came

@@ -19,15 +19,6 @@ type (
 	Closed struct{}
 )
 
-func (Open) state()    {}
-func (Closing) state() {}
-func (Closed) state()  {}
-
-// Name is the state's name in diagrams, logs and the spec.
-func (Open) Name() string    { return "Open" }
-func (Closing) Name() string { return "Closing" }
-func (Closed) Name() string  { return "Closed" }
-
 // Rank returns the place of s in the order Open, Closing, Closed. It never gets smaller.
 func Rank(s State) int {
 	switch s.(type) {
@@ -59,17 +50,6 @@ type (
 	WorkerExited struct{}
 )
 
-func (Enqueue) event()      {}
-func (Finish) event()       {}
-func (Cancel) event()       {}
-func (WorkerExited) event() {}
-
-// Name is the event's name in diagrams, logs and the spec.
-func (Enqueue) Name() string      { return "Enqueue" }
-func (Finish) Name() string       { return "Finish" }
-func (Cancel) Name() string       { return "Cancel" }
-func (WorkerExited) Name() string { return "WorkerExited" }
-
 // Effect is one of Say, Refuse, CloseQueue, StopWorker, Wake.
 //
 //sumtype:decl
@@ -90,16 +70,3 @@ type (
 	// Wake tells the goroutine that waits for the end of the speech, once.
 	Wake struct{}
 )
-
-func (Say) effect()        {}
-func (Refuse) effect()     {}
-func (CloseQueue) effect() {}
-func (StopWorker) effect() {}
-func (Wake) effect()       {}
-
-// Name is the effect's name in logs and the spec.
-func (Say) Name() string        { return "Say" }
-func (Refuse) Name() string     { return "Refuse" }
-func (CloseQueue) Name() string { return "CloseQueue" }
-func (StopWorker) Name() string { return "StopWorker" }
-func (Wake) Name() string       { return "Wake" }

@@ -7,8 +7,6 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
-type edge = machine.Edge[State, Event, Effect]
-
 // Seen is what the monitor remembers of earlier steps.
 type Seen struct {
 	Stream   id.Turn // the turn whose live stream was asked for or is open; 0 is none

@@ -35,19 +35,6 @@ type (
 	Unavailable struct{}
 )
 
-func (Closed) state()      {}
-func (Opening) state()     {}
-func (Streaming) state()   {}
-func (Finalizing) state()  {}
-func (Unavailable) state() {}
-
-// Name is the state's name in diagrams, logs and the spec.
-func (Closed) Name() string      { return "Closed" }
-func (Opening) Name() string     { return "Opening" }
-func (Streaming) Name() string   { return "Streaming" }
-func (Finalizing) Name() string  { return "Finalizing" }
-func (Unavailable) Name() string { return "Unavailable" }
-
 // TurnOf returns the turn of the stream s, or 0.
 func TurnOf(s State) id.Turn {
 	switch s := s.(type) {
@@ -100,31 +87,6 @@ type (
 	Shutdown struct{}
 )
 
-func (Open) event()     {}
-func (Ready) event()    {}
-func (Refuse) event()   {}
-func (EOU) event()      {}
-func (Resumed) event()  {}
-func (Finish) event()   {}
-func (Decode) event()   {}
-func (Done) event()     {}
-func (Failed) event()   {}
-func (Abandon) event()  {}
-func (Shutdown) event() {}
-
-// Name is the event's name in diagrams, logs and the spec.
-func (Open) Name() string     { return "Open" }
-func (Ready) Name() string    { return "Ready" }
-func (Refuse) Name() string   { return "Refuse" }
-func (EOU) Name() string      { return "EOU" }
-func (Resumed) Name() string  { return "Resumed" }
-func (Finish) Name() string   { return "Finish" }
-func (Decode) Name() string   { return "Decode" }
-func (Done) Name() string     { return "Done" }
-func (Failed) Name() string   { return "Failed" }
-func (Abandon) Name() string  { return "Abandon" }
-func (Shutdown) Name() string { return "Shutdown" }
-
 // Effect is one of OpenStream, CloseInput, DecodeWhole, CloseStream, Degrade,
 // DeliverText, DeliverFailure.
 //
@@ -153,20 +115,3 @@ type (
 	// DeliverFailure tells the conversation that Turn's text could not be recognised.
 	DeliverFailure struct{ Turn id.Turn }
 )
-
-func (OpenStream) effect()     {}
-func (CloseInput) effect()     {}
-func (DecodeWhole) effect()    {}
-func (CloseStream) effect()    {}
-func (Degrade) effect()        {}
-func (DeliverText) effect()    {}
-func (DeliverFailure) effect() {}
-
-// Name is the effect's name in logs and the spec.
-func (OpenStream) Name() string     { return "OpenStream" }
-func (CloseInput) Name() string     { return "CloseInput" }
-func (DecodeWhole) Name() string    { return "DecodeWhole" }
-func (CloseStream) Name() string    { return "CloseStream" }
-func (Degrade) Name() string        { return "Degrade" }
-func (DeliverText) Name() string    { return "DeliverText" }
-func (DeliverFailure) Name() string { return "DeliverFailure" }

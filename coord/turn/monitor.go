@@ -4,8 +4,6 @@ package turn
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
-type edge = machine.Edge[State, Event, Effect]
-
 // Seen is what the monitor remembers of earlier steps. Identifiers count up, so one number is enough to know all older ones.
 type Seen struct {
 	Newest    ID     // the newest number of a turn or candidate

@@ -59,17 +59,6 @@ type (
 	}
 )
 
-func (Idle) state()       {}
-func (Candidate) state()  {}
-func (Speaking) state()   {}
-func (Confirming) state() {}
-
-// Name is the state's name in diagrams, logs and the spec.
-func (Idle) Name() string       { return "Idle" }
-func (Candidate) Name() string  { return "Candidate" }
-func (Speaking) Name() string   { return "Speaking" }
-func (Confirming) Name() string { return "Confirming" }
-
 // Open returns the turn that is open, a candidate's too, or 0.
 func Open(s State) ID {
 	switch s := s.(type) {
@@ -154,39 +143,6 @@ type (
 	Shutdown struct{}
 )
 
-func (Onset) event()           {}
-func (ClientCandidate) event() {}
-func (Sustained) event()       {}
-func (Misfire) event()         {}
-func (Silence) event()         {}
-func (EndOfUtterance) event()  {}
-func (VoiceResumed) event()    {}
-func (FallbackExpired) event() {}
-func (GatePassed) event()      {}
-func (GateRefused) event()     {}
-func (Commit) event()          {}
-func (Clear) event()           {}
-func (NoSpeech) event()        {}
-func (IdleTimeout) event()     {}
-func (Shutdown) event()        {}
-
-// Name is the event's name in diagrams, logs and the spec.
-func (Onset) Name() string           { return "Onset" }
-func (ClientCandidate) Name() string { return "ClientCandidate" }
-func (Sustained) Name() string       { return "Sustained" }
-func (Misfire) Name() string         { return "Misfire" }
-func (Silence) Name() string         { return "Silence" }
-func (EndOfUtterance) Name() string  { return "EndOfUtterance" }
-func (VoiceResumed) Name() string    { return "VoiceResumed" }
-func (FallbackExpired) Name() string { return "FallbackExpired" }
-func (GatePassed) Name() string      { return "GatePassed" }
-func (GateRefused) Name() string     { return "GateRefused" }
-func (Commit) Name() string          { return "Commit" }
-func (Clear) Name() string           { return "Clear" }
-func (NoSpeech) Name() string        { return "NoSpeech" }
-func (IdleTimeout) Name() string     { return "IdleTimeout" }
-func (Shutdown) Name() string        { return "Shutdown" }
-
 // Effect is one of OpenCandidate, RejectCandidate, OpenTurn, BargeIn,
 // EmitSpeechStarted, EmitSpeechStopped, EmitTimeout, ArmFallback, AskGate,
 // CommitTurn, DiscardTurn.
@@ -237,28 +193,3 @@ type (
 		Reason Reason
 	}
 )
-
-func (OpenCandidate) effect()     {}
-func (RejectCandidate) effect()   {}
-func (OpenTurn) effect()          {}
-func (BargeIn) effect()           {}
-func (EmitSpeechStarted) effect() {}
-func (EmitSpeechStopped) effect() {}
-func (EmitTimeout) effect()       {}
-func (ArmFallback) effect()       {}
-func (AskGate) effect()           {}
-func (CommitTurn) effect()        {}
-func (DiscardTurn) effect()       {}
-
-// Name is the effect's name in logs and the spec.
-func (OpenCandidate) Name() string     { return "OpenCandidate" }
-func (RejectCandidate) Name() string   { return "RejectCandidate" }
-func (OpenTurn) Name() string          { return "OpenTurn" }
-func (BargeIn) Name() string           { return "BargeIn" }
-func (EmitSpeechStarted) Name() string { return "EmitSpeechStarted" }
-func (EmitSpeechStopped) Name() string { return "EmitSpeechStopped" }
-func (EmitTimeout) Name() string       { return "EmitTimeout" }
-func (ArmFallback) Name() string       { return "ArmFallback" }
-func (AskGate) Name() string           { return "AskGate" }
-func (CommitTurn) Name() string        { return "CommitTurn" }
-func (DiscardTurn) Name() string       { return "DiscardTurn" }

@@ -7,8 +7,6 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
-type edge = machine.Edge[State, Event, Effect]
-
 // Seen is the monitor's own record of what the server has said.
 type Seen struct {
 	Opened, Over        bool

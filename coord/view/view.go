@@ -40,15 +40,6 @@ type (
 	Over struct{}
 )
 
-func (Closed) state() {}
-func (Open) state()   {}
-func (Over) state()   {}
-
-// Name is the state's name in diagrams, logs and the spec.
-func (Closed) Name() string { return "Closed" }
-func (Open) Name() string   { return "Open" }
-func (Over) Name() string   { return "Over" }
-
 // Guesses reports whether anything in s is only predicted.
 func Guesses(s State) bool {
 	o, open := s.(Open)
@@ -132,74 +123,6 @@ type (
 	// Clear: output_audio_buffer.clear was sent.
 	Clear struct{}
 )
-
-func (Opened) event()        {}
-func (Configured) event()    {}
-func (SpeechStarted) event() {}
-func (SpeechStopped) event() {}
-func (Committed) event()     {}
-func (Transcribed) event()   {}
-func (Created) event()       {}
-func (Done) event()          {}
-func (Started) event()       {}
-func (Stopped) event()       {}
-func (Cleared) event()       {}
-func (Rejected) event()      {}
-func (Refused) event()       {}
-func (Ended) event()         {}
-func (Candidate) event()     {}
-func (Interrupt) event()     {}
-func (Write) event()         {}
-func (Commit) event()        {}
-func (Ask) event()           {}
-func (Cancel) event()        {}
-func (Clear) event()         {}
-
-func (Opened) told()        {}
-func (Configured) told()    {}
-func (SpeechStarted) told() {}
-func (SpeechStopped) told() {}
-func (Committed) told()     {}
-func (Transcribed) told()   {}
-func (Created) told()       {}
-func (Done) told()          {}
-func (Started) told()       {}
-func (Stopped) told()       {}
-func (Cleared) told()       {}
-func (Rejected) told()      {}
-func (Refused) told()       {}
-func (Ended) told()         {}
-
-func (Candidate) input() {}
-func (Interrupt) input() {}
-func (Write) input()     {}
-func (Commit) input()    {}
-func (Ask) input()       {}
-func (Cancel) input()    {}
-func (Clear) input()     {}
-
-// Name is the event's name in diagrams, logs and the spec.
-func (Opened) Name() string        { return "Opened" }
-func (Configured) Name() string    { return "Configured" }
-func (SpeechStarted) Name() string { return "SpeechStarted" }
-func (SpeechStopped) Name() string { return "SpeechStopped" }
-func (Committed) Name() string     { return "Committed" }
-func (Transcribed) Name() string   { return "Transcribed" }
-func (Created) Name() string       { return "Created" }
-func (Done) Name() string          { return "Done" }
-func (Started) Name() string       { return "Started" }
-func (Stopped) Name() string       { return "Stopped" }
-func (Cleared) Name() string       { return "Cleared" }
-func (Rejected) Name() string      { return "Rejected" }
-func (Refused) Name() string       { return "Refused" }
-func (Ended) Name() string         { return "Ended" }
-func (Candidate) Name() string     { return "Candidate" }
-func (Interrupt) Name() string     { return "Interrupt" }
-func (Write) Name() string         { return "Write" }
-func (Commit) Name() string        { return "Commit" }
-func (Ask) Name() string           { return "Ask" }
-func (Cancel) Name() string        { return "Cancel" }
-func (Clear) Name() string         { return "Clear" }
 
 // Effect is what no step of this machine has: a view does nothing.
 type Effect interface {

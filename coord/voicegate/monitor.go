@@ -4,8 +4,6 @@ package voicegate
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
-type edge = machine.Edge[State, Event, Effect]
-
 // Seen is what the monitor remembers of earlier steps.
 type Seen struct {
 	Asked    bool // the back end was asked

@@ -21,17 +21,6 @@ type (
 	Refused struct{}
 )
 
-func (Waiting) state()   {}
-func (Resolving) state() {}
-func (Admitted) state()  {}
-func (Refused) state()   {}
-
-// Name is the state's name in diagrams, logs and the spec.
-func (Waiting) Name() string   { return "Waiting" }
-func (Resolving) Name() string { return "Resolving" }
-func (Admitted) Name() string  { return "Admitted" }
-func (Refused) Name() string   { return "Refused" }
-
 // Event is one of Ask, Matched, Mismatched, Failed, Expired, Shutdown.
 //
 //sumtype:decl
@@ -55,21 +44,6 @@ type (
 	Shutdown struct{}
 )
 
-func (Ask) event()        {}
-func (Matched) event()    {}
-func (Mismatched) event() {}
-func (Failed) event()     {}
-func (Expired) event()    {}
-func (Shutdown) event()   {}
-
-// Name is the event's name in diagrams, logs and the spec.
-func (Ask) Name() string        { return "Ask" }
-func (Matched) Name() string    { return "Matched" }
-func (Mismatched) Name() string { return "Mismatched" }
-func (Failed) Name() string     { return "Failed" }
-func (Expired) Name() string    { return "Expired" }
-func (Shutdown) Name() string   { return "Shutdown" }
-
 // Effect is one of Verify, Admit, Refuse, Trust.
 //
 //sumtype:decl
@@ -88,14 +62,3 @@ type (
 	// Trust admits all later turns of the session without a question.
 	Trust struct{}
 )
-
-func (Verify) effect() {}
-func (Admit) effect()  {}
-func (Refuse) effect() {}
-func (Trust) effect()  {}
-
-// Name is the effect's name in logs and the spec.
-func (Verify) Name() string { return "Verify" }
-func (Admit) Name() string  { return "Admit" }
-func (Refuse) Name() string { return "Refuse" }
-func (Trust) Name() string  { return "Trust" }

@@ -13,7 +13,7 @@ import (
 )
 
 // Prove explores the machine and its mutants, and compares what it found with
-// testdata/explored.txt and with the constant in fingerprint.go, so that a change of behaviour shows in review.
+// testdata/explored.txt and with the constant in fingerprint_gen.go, so that a change of behaviour shows in review.
 func Prove[S, E, F Value, G comparable](t *testing.T, sub Subject[S, E, F, G]) {
 	t.Helper()
 	t.Run("every pair has its row", func(t *testing.T) {

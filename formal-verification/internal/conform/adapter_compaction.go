@@ -15,7 +15,7 @@ type compactionWorld = world[compaction.State, compaction.Seen]
 
 // compactionMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
 func compactionMachine() Comparer {
-	fields := Fields[compaction.State](compaction.Idle{}, compaction.Running{}, compaction.Terminated{})
+	fields := FieldsOf(compaction.Values)
 	return Machine[compaction.State, compaction.Event, compaction.Effect, compactionWorld]{
 		Spec: "compaction", Table: compaction.Table, First: compaction.Idle{},
 		Domain: compactionWorld{At: compaction.Idle{}},

@@ -15,7 +15,7 @@ type connWorld = world[conn.State, conn.Seen]
 
 // connMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
 func connMachine() Comparer {
-	fields := Fields[conn.State](conn.Connecting{}, conn.Live{}, conn.Interrupted{}, conn.Closing{}, conn.Closed{})
+	fields := FieldsOf(conn.Values)
 	return Machine[conn.State, conn.Event, conn.Effect, connWorld]{
 		Spec: "conn", Table: conn.Table, First: conn.Connecting{}, Domain: connWorld{At: conn.Connecting{}},
 		Events: connEvents,

@@ -19,7 +19,7 @@ type draftWorld = world[draft.State, draft.Seen]
 
 // draftMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
 func draftMachine() Comparer {
-	fields := Fields[draft.State](draft.Idle{}, draft.Busy{}, draft.Writing{}, draft.Waiting{}, draft.Terminated{})
+	fields := FieldsOf(draft.Values)
 	return Machine[draft.State, draft.Event, draft.Effect, draftWorld]{
 		Spec: "draft", Table: draft.Table, First: draft.Idle{},
 		Domain: draftWorld{At: draft.Idle{}},

@@ -11,8 +11,7 @@ type generationWorld = world[generation.State, generation.Seen]
 // generationMachine compares the making of one response with specs/generation.fizz. It also compares the spec's ghosts
 // with what the monitor has seen.
 func generationMachine() Comparer {
-	fields := Fields[generation.State](generation.Announced{}, generation.Waiting{}, generation.Running{}, generation.Refused{},
-		generation.Reported{}, generation.Draining{}, generation.Ended{})
+	fields := FieldsOf(generation.Values)
 	return Machine[generation.State, generation.Event, generation.Effect, generationWorld]{
 		Spec: "generation", Table: generation.Table, First: generation.Announced{},
 		Domain: generationWorld{At: generation.Announced{}},

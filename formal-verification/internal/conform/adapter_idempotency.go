@@ -87,9 +87,7 @@ func holds(s idempotency.State, t idempotency.Try) bool {
 
 // record is the variables of a key. A spec cannot have one that is named try.
 var record = func() func(idempotency.State) map[string]string {
-	fields := Fields[idempotency.State](
-		idempotency.Free{}, idempotency.Locked{}, idempotency.Cached{}, idempotency.Unknown{},
-	)
+	fields := FieldsOf(idempotency.Values)
 	return func(s idempotency.State) map[string]string {
 		out := fields(s)
 		out["holder"] = out["try"]

@@ -15,7 +15,7 @@ type journalWorld = world[journal.State, journal.Seen]
 
 // journalMachine returns the adapter. It also compares the spec's ghost with what the code's monitor remembers.
 func journalMachine() Comparer {
-	fields := Fields[journal.State](journal.Resting{}, journal.Writing{}, journal.Ending{})
+	fields := FieldsOf(journal.Values)
 	return Machine[journal.State, journal.Event, journal.Effect, journalWorld]{
 		Spec: "journal", Table: journal.Table, First: journal.Waiting{},
 		Domain: journalWorld{At: journal.Waiting{}},

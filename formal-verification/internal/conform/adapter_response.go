@@ -45,9 +45,7 @@ type responseWorld = world[response.State, response.Seen]
 
 // responseMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
 func responseMachine() Comparer {
-	fields := Fields[response.State](
-		response.Idle{}, response.Active{}, response.Draining{}, response.Replacing{}, response.Terminating{}, response.Terminated{},
-	)
+	fields := FieldsOf(response.Values)
 	table := besideResponse(response.Table)
 	return Machine[response.State, response.Event, response.Effect, responseWorld]{
 		Spec: "response", Ghosts: []string{"open", "told"}, Table: table, First: response.Idle{}, Domain: responseWorld{At: response.Idle{}},

@@ -19,9 +19,7 @@ const (
 // runMachine returns the adapter. It needs no domain, because the state has the newest attempt and the newest question. It also
 // compares the spec with internal/coord/run/contract.json.
 func runMachine() Comparer {
-	fields := Fields[run.State](
-		run.Queued{}, run.Running{}, run.WaitingUser{}, run.Succeeded{}, run.Failed{}, run.Canceled{},
-	)
+	fields := FieldsOf(run.Values)
 	return withContract{Machine[run.State, run.Event, run.Effect, struct{}]{
 		Spec: "run", Ghosts: []string{"event", "was"}, Table: run.Table, First: run.Queued{},
 		Events: func(s run.State, _ struct{}) []Labelled[run.Event] { return runEvents(s) },

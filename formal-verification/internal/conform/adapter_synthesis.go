@@ -15,7 +15,7 @@ type synthesisWorld = world[synthesis.State, synthesis.Seen]
 
 // synthesisMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
 func synthesisMachine() Comparer {
-	fields := Fields[synthesis.State](synthesis.Open{}, synthesis.Closing{}, synthesis.Closed{})
+	fields := FieldsOf(synthesis.Values)
 	return Machine[synthesis.State, synthesis.Event, synthesis.Effect, synthesisWorld]{
 		Spec: "synthesis", Table: synthesis.Table, First: synthesis.Open{},
 		Domain: synthesisWorld{At: synthesis.Open{}},

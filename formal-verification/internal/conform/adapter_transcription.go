@@ -16,10 +16,7 @@ type transcriptionWorld = world[transcription.State, transcription.Seen]
 
 // transcriptionMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
 func transcriptionMachine() Comparer {
-	fields := Fields[transcription.State](
-		transcription.Closed{}, transcription.Opening{}, transcription.Streaming{},
-		transcription.Finalizing{}, transcription.Unavailable{},
-	)
+	fields := FieldsOf(transcription.Values)
 	return Machine[transcription.State, transcription.Event, transcription.Effect, transcriptionWorld]{
 		Spec: "transcription", Table: transcription.Table, First: transcription.Closed{},
 		Domain: transcriptionWorld{At: transcription.Closed{}},

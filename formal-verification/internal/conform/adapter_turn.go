@@ -20,7 +20,7 @@ type turnWorld = world[turn.State, turn.Seen]
 
 // turnMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
 func turnMachine() Comparer {
-	fields := Fields[turn.State](turn.Idle{}, turn.Candidate{}, turn.Speaking{}, turn.Confirming{})
+	fields := FieldsOf(turn.Values)
 	return Machine[turn.State, turn.Event, turn.Effect, turnWorld]{
 		Spec: "turn", Ghosts: []string{"cause"}, Table: turn.Table, First: turn.Idle{}, Domain: turnWorld{At: turn.Idle{}},
 		Events: turnEvents,

@@ -12,7 +12,7 @@ type voicegateWorld = world[voicegate.State, voicegate.Seen]
 
 // voicegateMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
 func voicegateMachine() Comparer {
-	fields := Fields[voicegate.State](voicegate.Waiting{}, voicegate.Resolving{}, voicegate.Admitted{}, voicegate.Refused{})
+	fields := FieldsOf(voicegate.Values)
 	return Machine[voicegate.State, voicegate.Event, voicegate.Effect, voicegateWorld]{
 		Spec: "voicegate", Table: voicegate.Table, First: voicegate.Waiting{},
 		Domain: voicegateWorld{At: voicegate.Waiting{}},

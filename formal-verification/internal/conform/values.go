@@ -42,6 +42,12 @@ func (c canon) text(raw string) string {
 	return out
 }
 
+// FieldsOf is Fields for all states of a machine: values is the function Values of its package.
+func FieldsOf[S, E, F machine.Named](values func() ([]S, []E, []F)) func(S) map[string]string {
+	states, _, _ := values()
+	return Fields(states...)
+}
+
 // Fields returns the function Vars for a spec with one variable for each field of any state. "state" is the name of the state, and
 // the other variables are the fields in snake case. A field that a state does not have is 0, false or "". A value with a String
 // method is written by its name.

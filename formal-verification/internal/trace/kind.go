@@ -38,11 +38,12 @@ const (
 	ofKey                    // as ofStore, but its name says nothing in the log of another store, and it begins anew when it has expired
 )
 
-// of returns a kind. states, events and effects have one value of each type.
+// of returns a kind. values is the function Values of the machine's package.
 func of[S, E, F coordtest.Value, G any](
-	table machine.Table[S, E, F], monitor machine.Monitor[S, E, F, G], first S, states []S, events []E, effects []F,
+	table machine.Table[S, E, F], monitor machine.Monitor[S, E, F, G], first S, values func() ([]S, []E, []F),
 ) kind {
 	var none G
+	states, events, effects := values()
 	return kind{
 		first: first, states: types(states), events: types(events), effects: types(effects), fresh: none,
 		next: func(from, event machine.Named) step {

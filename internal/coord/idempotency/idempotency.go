@@ -49,17 +49,6 @@ type (
 	}
 )
 
-func (Free) state()    {}
-func (Locked) state()  {}
-func (Cached) state()  {}
-func (Unknown) state() {}
-
-// Name is the state's name in diagrams, logs and the spec.
-func (Free) Name() string    { return "Free" }
-func (Locked) Name() string  { return "Locked" }
-func (Cached) Name() string  { return "Cached" }
-func (Unknown) Name() string { return "Unknown" }
-
 // Event is one of Check, Sending, Processed, GaveUp, LeaseExpired.
 //
 //sumtype:decl
@@ -87,19 +76,6 @@ type (
 	// LeaseExpired: Lease has run out.
 	LeaseExpired struct{ Lease Lease }
 )
-
-func (Check) event()        {}
-func (Sending) event()      {}
-func (Processed) event()    {}
-func (GaveUp) event()       {}
-func (LeaseExpired) event() {}
-
-// Name is the event's name in diagrams, logs and the spec.
-func (Check) Name() string        { return "Check" }
-func (Sending) Name() string      { return "Sending" }
-func (Processed) Name() string    { return "Processed" }
-func (GaveUp) Name() string       { return "GaveUp" }
-func (LeaseExpired) Name() string { return "LeaseExpired" }
 
 // Effect is one of Grant, ArmLease, Wait, Forward, Reply, Refuse, SayUnknown,
 // SayRetry, CheckAgain, Wake. All but ArmLease and Wake answer one try.
@@ -136,26 +112,3 @@ type (
 	// Wake wakes all tries that wait for the lock. They check again.
 	Wake struct{}
 )
-
-func (Grant) effect()      {}
-func (ArmLease) effect()   {}
-func (Wait) effect()       {}
-func (Forward) effect()    {}
-func (Reply) effect()      {}
-func (Refuse) effect()     {}
-func (SayUnknown) effect() {}
-func (SayRetry) effect()   {}
-func (CheckAgain) effect() {}
-func (Wake) effect()       {}
-
-// Name is the effect's name in logs and the spec.
-func (Grant) Name() string      { return "Grant" }
-func (ArmLease) Name() string   { return "ArmLease" }
-func (Wait) Name() string       { return "Wait" }
-func (Forward) Name() string    { return "Forward" }
-func (Reply) Name() string      { return "Reply" }
-func (Refuse) Name() string     { return "Refuse" }
-func (SayUnknown) Name() string { return "SayUnknown" }
-func (SayRetry) Name() string   { return "SayRetry" }
-func (CheckAgain) Name() string { return "CheckAgain" }
-func (Wake) Name() string       { return "Wake" }

@@ -4,8 +4,6 @@ package idempotency
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
-type edge = machine.Edge[State, Event, Effect]
-
 // Seen is what the monitor remembers of one key.
 type Seen struct {
 	Lease    Lease   // the newest lease

@@ -42,31 +42,6 @@ type (
 	Closed struct{}
 )
 
-func (Waiting) state()   {}
-func (Resting) state()   {}
-func (Writing) state()   {}
-func (Doubtful) state()  {}
-func (Broken) state()    {}
-func (Mending) state()   {}
-func (Off) state()       {}
-func (Finishing) state() {}
-func (Ending) state()    {}
-func (Fenced) state()    {}
-func (Closed) state()    {}
-
-// Name is the state's name in diagrams, logs and the spec.
-func (Waiting) Name() string   { return "Waiting" }
-func (Resting) Name() string   { return "Resting" }
-func (Writing) Name() string   { return "Writing" }
-func (Doubtful) Name() string  { return "Doubtful" }
-func (Broken) Name() string    { return "Broken" }
-func (Mending) Name() string   { return "Mending" }
-func (Off) Name() string       { return "Off" }
-func (Finishing) Name() string { return "Finishing" }
-func (Ending) Name() string    { return "Ending" }
-func (Fenced) Name() string    { return "Fenced" }
-func (Closed) Name() string    { return "Closed" }
-
 // Event is one of Begin, Recorded, Stored, Conflict, Failed, Found, Taken, Gone, Late, Over, Stop.
 //
 //sumtype:decl
@@ -100,31 +75,6 @@ type (
 	Stop struct{}
 )
 
-func (Begin) event()    {}
-func (Recorded) event() {}
-func (Stored) event()   {}
-func (Conflict) event() {}
-func (Failed) event()   {}
-func (Found) event()    {}
-func (Taken) event()    {}
-func (Gone) event()     {}
-func (Late) event()     {}
-func (Over) event()     {}
-func (Stop) event()     {}
-
-// Name is the event's name in diagrams, logs and the spec.
-func (Begin) Name() string    { return "Begin" }
-func (Recorded) Name() string { return "Recorded" }
-func (Stored) Name() string   { return "Stored" }
-func (Conflict) Name() string { return "Conflict" }
-func (Failed) Name() string   { return "Failed" }
-func (Found) Name() string    { return "Found" }
-func (Taken) Name() string    { return "Taken" }
-func (Gone) Name() string     { return "Gone" }
-func (Late) Name() string     { return "Late" }
-func (Over) Name() string     { return "Over" }
-func (Stop) Name() string     { return "Stop" }
-
 // Effect is one of Arm, Append, AppendFull, AppendEnd, Look, Release, Break, Restore, Fence, Remove.
 //
 //sumtype:decl
@@ -155,26 +105,3 @@ type (
 	// Remove removes the log, which is ended.
 	Remove struct{}
 )
-
-func (Arm) effect()        {}
-func (Append) effect()     {}
-func (AppendFull) effect() {}
-func (AppendEnd) effect()  {}
-func (Look) effect()       {}
-func (Release) effect()    {}
-func (Break) effect()      {}
-func (Restore) effect()    {}
-func (Fence) effect()      {}
-func (Remove) effect()     {}
-
-// Name is the effect's name in logs and the spec.
-func (Arm) Name() string        { return "Arm" }
-func (Append) Name() string     { return "Append" }
-func (AppendFull) Name() string { return "AppendFull" }
-func (AppendEnd) Name() string  { return "AppendEnd" }
-func (Look) Name() string       { return "Look" }
-func (Release) Name() string    { return "Release" }
-func (Break) Name() string      { return "Break" }
-func (Restore) Name() string    { return "Restore" }
-func (Fence) Name() string      { return "Fence" }
-func (Remove) Name() string     { return "Remove" }

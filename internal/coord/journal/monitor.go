@@ -4,8 +4,6 @@ package journal
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
-type edge = machine.Edge[State, Event, Effect]
-
 // Asked is what the store is being asked for. 0 is nothing.
 type Asked uint8
 

@@ -2,9 +2,9 @@ package run
 
 // The effects of the machine.
 
-// Effect is one of StateChanged, ReplyAccepted, AutoDecided, which are published
-// and numbered by Seq; and Conclude, StopTurn, DecideAlone, ArmTimeout,
-// AnswerReply, which the driver performs.
+// Effect is one of StateChanged, ReplyAccepted, AutoDecided, Conclude, StopTurn,
+// DecideAlone, ArmTimeout, AnswerReply. The first three are published and numbered
+// by Seq. The driver performs the others.
 //
 //sumtype:decl
 type Effect interface {
@@ -55,21 +55,7 @@ type (
 	}
 )
 
-func (StateChanged) effect()  {}
-func (ReplyAccepted) effect() {}
-func (AutoDecided) effect()   {}
-func (Conclude) effect()      {}
-func (StopTurn) effect()      {}
-func (DecideAlone) effect()   {}
-func (ArmTimeout) effect()    {}
-func (AnswerReply) effect()   {}
-
 // Name is the effect's name in the contract, where it is published, in logs and the spec.
 func (StateChanged) Name() string  { return "conversation.state.changed" }
 func (ReplyAccepted) Name() string { return "interaction.reply.accepted" }
 func (AutoDecided) Name() string   { return "interaction.auto_decide.timeout" }
-func (Conclude) Name() string      { return "Conclude" }
-func (StopTurn) Name() string      { return "StopTurn" }
-func (DecideAlone) Name() string   { return "DecideAlone" }
-func (ArmTimeout) Name() string    { return "ArmTimeout" }
-func (AnswerReply) Name() string   { return "AnswerReply" }

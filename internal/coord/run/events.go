@@ -69,17 +69,6 @@ type (
 	Resume struct{ Attempt Attempt }
 )
 
-func (TurnStarted) event()    {}
-func (TurnNeedsInput) event() {}
-func (TurnSucceeded) event()  {}
-func (TurnFailed) event()     {}
-func (Reply) event()          {}
-func (Timeout) event()        {}
-func (Cancel) event()         {}
-func (Preserve) event()       {}
-func (Reconcile) event()      {}
-func (Resume) event()         {}
-
 // Name is the event's name in the contract, where it is a trigger, in diagrams,
 // logs and the spec.
 func (TurnStarted) Name() string    { return "turn.started" }

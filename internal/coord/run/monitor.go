@@ -4,8 +4,6 @@ package run
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
-type edge = machine.Edge[State, Event, Effect]
-
 // Seen is what the monitor remembers of a run. It comes from the events and effects alone, and not from the states.
 type Seen struct {
 	Attempt  Attempt

@@ -107,13 +107,6 @@ type (
 	Canceled Ended
 )
 
-func (Queued) state()      {}
-func (Running) state()     {}
-func (WaitingUser) state() {}
-func (Succeeded) state()   {}
-func (Failed) state()      {}
-func (Canceled) state()    {}
-
 // Name is the state's name in the contract, in diagrams, logs and the spec.
 func (Queued) Name() string      { return "queued" }
 func (Running) Name() string     { return "running" }

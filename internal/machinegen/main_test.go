@@ -1,0 +1,87 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+const lamp = `package lamp
+
+// State is one of Off,
+// On.
+//
+//sumtype:decl
+type State interface {
+	Name() string
+	state()
+}
+
+type (
+	Off struct{}
+	On  struct{}
+)
+
+func (On) Name() string { return "lit" }
+
+// Event is what comes.
+//
+//sumtype:decl
+type Event interface {
+	Name() string
+	event()
+}
+
+// Told is what others say: one of Switched.
+//
+//sumtype:decl
+type Told interface {
+	Event
+	told()
+}
+
+type Switched struct{}
+
+// Effect is one of Shine. It may hurt.
+//
+//sumtype:decl
+type Effect interface{ effect() }
+
+type Shine struct{}
+`
+
+func TestAMachineGetsTheMethodsOfItsTypes(t *testing.T) {
+	g := NewWithT(t)
+	folder := t.TempDir()
+	g.Expect(os.WriteFile(filepath.Join(folder, "lamp.go"), []byte(lamp), 0o600)).To(Succeed())
+	g.Expect(generate(folder)).To(Succeed())
+	out, err := os.ReadFile(filepath.Join(folder, output))
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, line := range []string{
+		`func (Off) Name() string { return "Off" }`, "func (Off) state()", "func (On) state()", "func (Switched) event()", "func (Switched) told()",
+		"func (Shine) effect()", "return []State{Off{}, On{}},", "[]Event{Switched{}},", "[]Effect{Shine{}}", "func on[",
+	} {
+		g.Expect(string(out)).To(ContainSubstring(line))
+	}
+	g.Expect(string(out)).NotTo(ContainSubstring("(On) Name"), "the package has it")
+	g.Expect(string(out)).NotTo(ContainSubstring("(Shine) Name"), "an effect has none here")
+}
+
+func TestAMemberThatIsNoTypeIsAnError(t *testing.T) {
+	g := NewWithT(t)
+	folder := t.TempDir()
+	wrong := strings.Replace(lamp, "one of Shine", "one of Shine, Glow", 1)
+	g.Expect(os.WriteFile(filepath.Join(folder, "lamp.go"), []byte(wrong), 0o600)).To(Succeed())
+	g.Expect(generate(folder)).To(MatchError(ContainSubstring("Glow, which is no type of package lamp")))
+}
+
+func TestAPackageThatIsNoMachineGetsNothing(t *testing.T) {
+	g := NewWithT(t)
+	folder := t.TempDir()
+	g.Expect(os.WriteFile(filepath.Join(folder, "a.go"), []byte("package a\n\ntype State struct{}\n"), 0o600)).To(Succeed())
+	g.Expect(generate(folder)).To(Succeed())
+	g.Expect(filepath.Join(folder, output)).NotTo(BeAnExistingFile())
+}
