@@ -17,11 +17,10 @@ import (
 
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/internal/apikey"
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc/relay"
 	"github.com/antiphon-rt/antiphon/internal/call/session"
-	"github.com/antiphon-rt/antiphon/internal/call/settings"
-	"github.com/antiphon-rt/antiphon/internal/call/summary"
 	"github.com/antiphon-rt/antiphon/internal/httpapi"
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
 	"github.com/antiphon-rt/antiphon/internal/telemetry"
@@ -124,7 +123,7 @@ type Config struct {
 	// as an item of type mcp_call.
 	Tools tool.Set
 	// Summaries say when the model gets a summary in place of the oldest items of a long conversation. The zero value takes the defaults.
-	Summaries summary.Limits
+	Summaries conversation.SummaryLimits
 
 	// Watch says what the Server records for its operator.
 	Watch
@@ -289,7 +288,7 @@ func merge(p *pipeline.Pipeline, set *wire.Session, session json.RawMessage) err
 	if len(session) == 0 {
 		return nil
 	}
-	err := settings.Merge(p, set, wire.Raw(session))
+	err := conversation.Merge(p, set, wire.Raw(session))
 	var wrong *wire.DecodeError
 	if errors.As(err, &wrong) {
 		err = fmt.Errorf("%s: %s", wrong.Param, wrong.Message) // without the code and the byte, which say nothing about a configuration

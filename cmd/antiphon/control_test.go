@@ -16,7 +16,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/internal/apikey"
-	"github.com/antiphon-rt/antiphon/internal/call/settings"
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/internal/httpapi"
 	"github.com/antiphon-rt/antiphon/sdk"
@@ -137,7 +137,7 @@ func openExchange(t *testing.T) *exchange {
 	p := scripted.New(scripted.Options{})
 	s, err := server.New(server.Config{
 		Pipeline: p, Loopback: true, Limits: signal.Limits{EventsPerSecond: 50}, Watch: server.Watch{CheckInvariants: true},
-		Access: server.Access{Keys: keys, Secrets: signal.SecretRules{SingleUse: true, Locks: settings.Locks{"instructions"}}},
+		Access: server.Access{Keys: keys, Secrets: signal.SecretRules{SingleUse: true, Locks: conversation.Locks{"instructions"}}},
 	})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	web := httptest.NewServer(s)
@@ -236,7 +236,7 @@ func TestControlOfAWebRTCCall(t *testing.T) {
 	t.Run("the controller may change what the client secret locks", func(t *testing.T) {
 		update := `{"type":"session.update","session":{"type":"realtime","instructions":"Be kind."}}`
 		caller.says(update)
-		x.g.Expect(next[*wire.ErrorEvent](caller).Error.Code).To(gomega.Equal(settings.CodeLocked))
+		x.g.Expect(next[*wire.ErrorEvent](caller).Error.Code).To(gomega.Equal(conversation.CodeLocked))
 		side.says(update)
 		for _, p := range []*party{caller, side} {
 			x.g.Expect(next[*wire.SessionUpdated](p).Session.Instructions).To(gomega.Equal("Be kind."))

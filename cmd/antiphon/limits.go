@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/internal/call/settings"
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/engine/strict"
 	"github.com/antiphon-rt/antiphon/internal/httpapi"
 	"github.com/antiphon-rt/antiphon/server"
@@ -73,7 +73,7 @@ func (l *limits) into(cfg *server.Config) (err error) {
 		CallAttempts: l.CallAttempts, MaxLate: l.MaxLate, MaxCPU: l.MaxCPU, SecretsPerPrincipal: l.SecretsPerPrincipal,
 	}
 	cfg.Secrets.SingleUse = l.SecretSingleUse
-	if cfg.Secrets.Locks, err = settings.ParseLocks(l.SecretLock); err != nil {
+	if cfg.Secrets.Locks, err = conversation.ParseLocks(l.SecretLock); err != nil {
 		return fmt.Errorf("--secret-lock: %w", err)
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/antiphon-rt/antiphon/internal/apikey"
-	"github.com/antiphon-rt/antiphon/internal/call/summary"
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/engine/probe"
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
 	"github.com/antiphon-rt/antiphon/server"
@@ -158,7 +158,7 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 		return cfg, nil, err
 	}
 	cfg = server.Config{
-		Logger: logger, OpusBitrate: c.OpusBitrate, AnswerAhead: c.AnswerAhead, Summaries: summary.Limits{At: c.SummariseAt, Off: c.SummariseAt == 0},
+		Logger: logger, OpusBitrate: c.OpusBitrate, AnswerAhead: c.AnswerAhead, Summaries: conversation.SummaryLimits{At: c.SummariseAt, Off: c.SummariseAt == 0},
 		Loopback: local, LoopbackOnly: local, Access: server.Access{Origins: c.Origin},
 	}
 	if cfg.Proxies, err = c.proxies(); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/internal/apikey"
-	"github.com/antiphon-rt/antiphon/internal/call/settings"
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/internal/httpapi"
 	"github.com/antiphon-rt/antiphon/server"
@@ -170,7 +170,7 @@ func TestServePassesItsFlagsOn(t *testing.T) {
 	g.Expect(closeFiles()).To(gomega.Succeed())
 	g.Expect(cfg.Rates).To(gomega.Equal(signal.Rates{RequestsPerMinute: 1, TokensPerMinute: 2}))
 	g.Expect(cfg.EventsPerSecond).To(gomega.Equal(3))
-	g.Expect(cfg.Secrets).To(gomega.Equal(signal.SecretRules{SingleUse: true, Locks: settings.Locks{"instructions"}}))
+	g.Expect(cfg.Secrets).To(gomega.Equal(signal.SecretRules{SingleUse: true, Locks: conversation.Locks{"instructions"}}))
 	g.Expect(cfg.MaxSessions).To(gomega.Equal(7))
 	g.Expect(cfg.Keys).To(gomega.HaveLen(2))
 	g.Expect(log.String()).To(gomega.ContainSubstring("plain text"))

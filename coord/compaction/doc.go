@@ -28,7 +28,7 @@
 // Apply replaces the items that the run has read, and no others. Without a summary, or if these
 // items have changed meanwhile, Apply changes nothing; the next item causes another run.
 //
-// The driver is internal/call/summary. The machine is not part of coord/session, because
+// The driver is internal/call/conversation. The machine is not part of coord/session, because
 // no other machine depends on it.
 //
 // # Where the rules come from

@@ -10,9 +10,9 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/session"
-	"github.com/antiphon-rt/antiphon/internal/call/settings"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -88,7 +88,7 @@ func (h *Handler) settings(r *http.Request, who requester) (wire.Session, *probl
 	}
 	switch intent := query.Get("intent"); {
 	case intent == intentTranscription && set.Type != intentTranscription:
-		set = settings.Transcribing(set)
+		set = conversation.Transcribing(set)
 	case intent == intentRealtime && set.Type != intentRealtime:
 		return set, &problem{
 			status: http.StatusBadRequest, code: wire.CodeInvalidValue, param: "intent",
@@ -161,7 +161,7 @@ func (h *Handler) readForm(form *multipart.Reader, set wire.Session) (offer stri
 		case "sdp":
 			offer = string(body)
 		case "session":
-			if err := settings.Merge(h.cfg.Pipeline, &set, body); err != nil {
+			if err := conversation.Merge(h.cfg.Pipeline, &set, body); err != nil {
 				return "", set, badSession(err)
 			}
 		}

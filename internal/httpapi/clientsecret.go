@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/internal/call/settings"
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/secrets"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -25,7 +25,7 @@ type SecretRules struct {
 	// no call does not use the secret up.
 	SingleUse bool
 	// Locks are the fields of the session that the holder of a secret may not change. The holder of an API key may change them.
-	Locks settings.Locks
+	Locks conversation.Locks
 }
 
 // SecretBucket keeps client secrets where several servers find them, and a later process. Package internal/cluster has one, which this package does not import: it stands on a store.
@@ -40,7 +40,7 @@ func newSecrets(in SecretBucket) secrets.Store {
 }
 
 // locks returns the fields of a session that the requester may not change.
-func (h *Handler) locks(who requester) settings.Locks {
+func (h *Handler) locks(who requester) conversation.Locks {
 	if who.secret == nil {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (h *Handler) clientSecret(w http.ResponseWriter, r *http.Request, who reque
 // shown returns a session's settings as the protocol writes them. The protocol asks for an id, so shown makes one up.
 func shown(set wire.Session) json.RawMessage {
 	set.ID = "sess_" + strings.ToLower(rand.Text())
-	return json.RawMessage(settings.Object(&set))
+	return json.RawMessage(conversation.Object(&set))
 }
 
 // readJSON reads a body that is JSON or empty; an empty body counts as {}.
@@ -162,7 +162,7 @@ func (h *Handler) readSecret(body wire.Raw, set *wire.Session, lifetime *time.Du
 		return p
 	}
 	if patch, has := fields["session"]; has {
-		if err := settings.Merge(h.cfg.Pipeline, set, wire.Raw(patch)); err != nil {
+		if err := conversation.Merge(h.cfg.Pipeline, set, wire.Raw(patch)); err != nil {
 			return badSession(err)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/coder/websocket"
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
-	"github.com/antiphon-rt/antiphon/internal/call/settings"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -23,7 +23,7 @@ const talkAbout = `{"type":"conversation.item.create","item":{"type":"message","
 // TestControl controls a call over WebRTC from the side (openai-agents-js#483: the call id is hidden, and only the page is in control).
 // The call's client never connects, so all events that the test sees are for side-band controllers.
 func TestControl(t *testing.T) {
-	d := open(t, func(c *Config) { c.Keys, c.Secrets.Locks = keys(t), settings.Locks{"instructions"} })
+	d := open(t, func(c *Config) { c.Keys, c.Secrets.Locks = keys(t), conversation.Locks{"instructions"} })
 	house := d.serve()
 	theirs := d.secret(`{}`)
 	location := d.offered("/v1/realtime/calls", theirs).begun()

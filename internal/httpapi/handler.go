@@ -17,7 +17,6 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc"
 	"github.com/antiphon-rt/antiphon/internal/call/session"
-	"github.com/antiphon-rt/antiphon/internal/call/settings"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/internal/call/ws"
 	"github.com/antiphon-rt/antiphon/internal/env"
@@ -261,7 +260,7 @@ type beginning struct {
 	id, token string
 	who       requester
 	settings  wire.Session
-	locks     settings.Locks
+	locks     conversation.Locks
 	journal   *journal.Writer
 	former    *journal.State
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/internal/apikey"
-	"github.com/antiphon-rt/antiphon/internal/call/settings"
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 )
 
 // Keys, limits and rates change while the server runs, and calls go on.
@@ -36,7 +36,7 @@ func TestReload(t *testing.T) {
 func TestReloadOfSecretsAndMemory(t *testing.T) {
 	const calls = "/v1/realtime/calls"
 	d := open(t, func(c *Config) { c.Keys = keys(t) })
-	locks, err := settings.ParseLocks([]string{"instructions"})
+	locks, err := conversation.ParseLocks([]string{"instructions"})
 	d.g.Expect(err).NotTo(gomega.HaveOccurred())
 	secret := d.secret(`{}`)
 	to := Rules{Keys: d.h.rules.Load().keys, Limits: Limits{Memory: 10 << 20, MessageMemory: 1 << 20, MaxSessions: 20}, Secrets: SecretRules{SingleUse: true, Locks: locks}}

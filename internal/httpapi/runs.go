@@ -6,7 +6,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/antiphon-rt/antiphon/internal/call/client"
+	"github.com/antiphon-rt/antiphon/internal/call/runs"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -24,7 +24,7 @@ func (h *Handler) background(w http.ResponseWriter, r *http.Request, who request
 	case who.secret != nil:
 		return keyWanted("is for calls")
 	case h.cfg.Runs == nil:
-		return &problem{status: http.StatusNotFound, code: client.CodeNoBackgroundTools, message: client.NoBackgroundTools}
+		return &problem{status: http.StatusNotFound, code: runs.CodeNoBackgroundTools, message: runs.NoBackgroundTools}
 	}
 	h.cfg.Runs.Serve(w, r, who.principal)
 	return nil
@@ -32,8 +32,8 @@ func (h *Handler) background(w http.ResponseWriter, r *http.Request, who request
 
 // runsOf returns how the events of a call act on the runs of its principal. A principal whose keys are gone may not act any more, although its calls
 // go on.
-func (h *Handler) runsOf(who requester) client.RunAccess {
-	access := client.RunAccess{Keyed: who.secret == nil}
+func (h *Handler) runsOf(who requester) runs.Access {
+	access := runs.Access{Keyed: who.secret == nil}
 	if h.cfg.Runs == nil {
 		return access
 	}

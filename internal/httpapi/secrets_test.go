@@ -11,7 +11,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/settings"
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/secrets"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -142,7 +142,7 @@ func TestSecretsOpenCalls(t *testing.T) {
 		d.g.Expect(w.Code).To(gomega.Equal(http.StatusOK), "it still controls its own call")
 	})
 	t.Run("with locked fields", func(t *testing.T) {
-		d := open(t, func(c *Config) { c.Keys, c.Secrets.Locks = keys(t), settings.Locks{"model", "instructions"} })
+		d := open(t, func(c *Config) { c.Keys, c.Secrets.Locks = keys(t), conversation.Locks{"model", "instructions"} })
 		s := d.secret(bound)
 		d.offered(calls+"?model=other", s).refused(http.StatusBadRequest, "session_locked")
 		d.offered(calls, s, part{"session", "", "", `{"type":"realtime","instructions":"Be long."}`}).refused(http.StatusBadRequest, "session_locked")

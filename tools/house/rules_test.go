@@ -53,8 +53,13 @@ func TestStructsAreSmall(t *testing.T) {
 	}
 }
 
-// large are the packages under server and internal that have more than maxPackageLines lines without their tests.
-var large = map[string]bool{}
+// roomLines are the budgets of the rooms of a call, in lines without tests. A room holds what a reader wants to see together, so it may have more than maxPackageLines.
+// To raise a budget needs a decision, as docs/decisions/075-a-call-has-six-rooms.md is one.
+var roomLines = map[string]int{
+	"internal/call/conversation": 2900,
+	"internal/call/listening":    3310,
+	"internal/call/speaking":     3530,
+}
 
 // TestPackagesOfTheServerAreSmall counts the lines of each package under server and internal.
 func TestPackagesOfTheServerAreSmall(t *testing.T) {
@@ -65,8 +70,8 @@ func TestPackagesOfTheServerAreSmall(t *testing.T) {
 		}
 	})
 	for folder, n := range lines {
-		if n >= maxPackageLines && !large[folder] {
-			t.Errorf("%s has %d lines, not less than %d: find the second owner in it", folder, n, maxPackageLines)
+		if most := max(maxPackageLines, roomLines[folder]); n >= most {
+			t.Errorf("%s has %d lines, not less than %d: find the second owner in it", folder, n, most)
 		}
 	}
 }

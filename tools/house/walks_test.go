@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -32,6 +33,9 @@ func TestWalksAreRoads(t *testing.T) {
 		steps := walkStep.FindAllStringSubmatch(section, -1)
 		if len(steps) < 5 {
 			t.Errorf("the walk %q has %d steps: has its table changed?", title, len(steps))
+		}
+		for _, wrong := range unreached(steps, func(room string) map[string]bool { return namesIn(t, room) }) {
+			t.Errorf("the walk %q: %s", title, wrong)
 		}
 		for _, wrong := range checkWalk(steps, func(room string) map[string]bool {
 			if functions[room] == nil {
@@ -65,6 +69,62 @@ func checkWalk(steps [][]string, functions func(room string) map[string]bool) (w
 		wrong = append(wrong, "it goes through more than six rooms: "+strings.Join(rooms, ", "))
 	}
 	return wrong
+}
+
+// unreached returns the steps of a walk that the code does not reach: nothing in the packages up to that of the step names its function.
+func unreached(steps [][]string, names func(room string) map[string]bool) (wrong []string) {
+	for i, step := range steps {
+		function := step[2][strings.LastIndex(step[2], ".")+1:]
+		if i > 0 && !slices.ContainsFunc(steps[:i+1], func(before []string) bool { return names(before[1])[function] }) {
+			wrong = append(wrong, "no package before "+step[2]+" in "+step[1]+" calls it")
+		}
+	}
+	return wrong
+}
+
+// namesIn returns the names that the code of a package uses, but for those that it only declares.
+func namesIn(t *testing.T, folder string) map[string]bool {
+	t.Helper()
+	packages, err := parser.ParseDir(token.NewFileSet(), filepath.Join(root, folder), func(f fs.FileInfo) bool {
+		return !strings.HasSuffix(f.Name(), "_test.go")
+	}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, p := range packages {
+		for _, file := range p.Files {
+			declared := map[*ast.Ident]bool{}
+			ast.Inspect(file, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.FuncDecl:
+					declared[n.Name] = true
+				case *ast.Field:
+					for _, name := range n.Names {
+						declared[name] = true
+					}
+				case *ast.Ident:
+					if !declared[n] {
+						names[n.Name] = true
+					}
+				}
+				return true
+			})
+		}
+	}
+	return names
+}
+
+func TestAStepThatNobodyCallsIsSeen(t *testing.T) {
+	names := func(room string) map[string]bool { return map[string]bool{"F": room == "a", "G": room == "b"} }
+	for want, steps := range [][][]string{
+		0: {{"", "a", "H"}, {"", "a", "F"}, {"", "b", "T.G"}},
+		1: {{"", "a", "F"}, {"", "a", "G"}},
+	} {
+		if wrong := unreached(steps, names); len(wrong) != want {
+			t.Errorf("%v: %v", steps, wrong)
+		}
+	}
 }
 
 // functionsOf returns the functions and methods of a package, methods as "Type.method".

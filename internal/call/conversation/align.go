@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/antiphon-rt/antiphon/internal/call/format"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/script"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 )
@@ -20,7 +20,7 @@ type span struct {
 
 // perRune is how many samples a character takes to say, where the rate of speech is not known yet: 65 ms, the rate of
 // unhurried English.
-const perRune = format.OutputRate * 65 / 1000
+const perRune = room.OutputRate * 65 / 1000
 
 // alignment is the clauses of an item, in order.
 type alignment []span

@@ -7,11 +7,11 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/format"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 
-const second = voice.Samples(format.OutputRate)
+const second = voice.Samples(room.OutputRate)
 
 func TestHeardText(t *testing.T) {
 	said := alignment{

@@ -5,21 +5,21 @@ package conversation
 import (
 	"slices"
 
-	"github.com/antiphon-rt/antiphon/internal/call/format"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // How much audio is kept, in samples.
 const (
-	maxKept     = 30 * format.InputRate // samples of a conversation: 1.4 MB
-	maxKeptItem = 15 * format.InputRate // samples of an item: its event stays below the 1 MiB that common clients take
+	maxKept     = 30 * room.InputRate // samples of a conversation: 1.4 MB
+	maxKeptItem = 15 * room.InputRate // samples of an item: its event stays below the 1 MiB that common clients take
 )
 
 // KeepAudio begins to keep audio. It is for WebSockets only: an event of a data channel is too small for it.
 func (c *Conversation) KeepAudio() { c.keeps = true }
 
-// AddAudio adds audio that a response has made of an item: mono, format.OutputRate.
+// AddAudio adds audio that a response has made of an item: mono, room.OutputRate.
 func (c *Conversation) AddAudio(it *Item, pcm []int16) {
 	if it.cut {
 		return
@@ -30,7 +30,7 @@ func (c *Conversation) AddAudio(it *Item, pcm []int16) {
 	}
 }
 
-// SetRecording sets the audio of a user's item: mono, format.InputRate. Nobody may change pcm afterwards.
+// SetRecording sets the audio of a user's item: mono, room.InputRate. Nobody may change pcm afterwards.
 func (c *Conversation) SetRecording(it *Item, pcm []int16) {
 	it.length = voice.Samples(len(pcm))
 	c.keep(it, pcm)
@@ -73,7 +73,7 @@ func (it *Item) withAudio(f Formats) (wire.Item, error) {
 	if w.Role == "user" {
 		kind = f.Input
 	}
-	audio, err := format.Whole(kind, it.pcm)
+	audio, err := room.Encode(kind, it.pcm)
 	if err != nil {
 		return w, err
 	}

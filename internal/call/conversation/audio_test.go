@@ -7,7 +7,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/format"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -29,7 +29,7 @@ func (r tester) said(name string, seconds int) *Item {
 	r.g.Expect(r.Pending()).To(gomega.BeTrue())
 	it.SetTranscript(0, "")
 	r.g.Expect(r.Pending()).To(gomega.BeFalse())
-	r.SetRecording(it, make([]int16, seconds*format.InputRate))
+	r.SetRecording(it, make([]int16, seconds*room.InputRate))
 	return it
 }
 
@@ -58,10 +58,10 @@ func TestRetrievedAudio(t *testing.T) {
 	r.g.Expect(r.audio(user)).To(gomega.Equal(voice.PCM16ToBytes(nil, pcm)))
 	r.g.Expect(user.Content[0].Audio).To(gomega.BeEmpty(), "events about the item have no audio")
 	agent := r.answered("One.", "Two.")
-	r.g.Expect(r.audio(agent)).To(gomega.HaveLen(2 * 2 * format.OutputRate))
+	r.g.Expect(r.audio(agent)).To(gomega.HaveLen(2 * 2 * room.OutputRate))
 	events, refused := r.Retrieve("a", Formats{Input: wire.FormatPCM, Output: wire.FormatPCMU})
 	r.g.Expect(refused).To(gomega.BeNil())
-	r.g.Expect(events[0].(*wire.ConversationItemRetrieved).Item.Content[0].Audio).To(gomega.HaveLen(2 * format.LawRate))
+	r.g.Expect(events[0].(*wire.ConversationItemRetrieved).Item.Content[0].Audio).To(gomega.HaveLen(2 * room.LawRate))
 	r.Cut(agent, 300)
 	r.g.Expect(r.audio(agent)).To(gomega.HaveLen(300 * 48))
 	events, refused = r.Retrieve("u", Formats{Input: wire.FormatPCMU, Output: wire.FormatPCM})

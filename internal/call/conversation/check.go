@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/antiphon-rt/antiphon/internal/call/fault"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -19,9 +19,9 @@ var contents = map[string][]string{
 }
 
 // Check returns a failure for an item that a client cannot put into a conversation. Its Param begins with "item".
-func Check(w wire.Item) *fault.Failure {
-	bad := func(param, message string) *fault.Failure {
-		return &fault.Failure{Code: wire.CodeInvalidValue, Param: "item." + param, Message: message}
+func Check(w wire.Item) *room.Failure {
+	bad := func(param, message string) *room.Failure {
+		return &room.Failure{Code: wire.CodeInvalidValue, Param: "item." + param, Message: message}
 	}
 	switch w.Type {
 	case wire.ItemMessage:
@@ -57,14 +57,14 @@ func Check(w wire.Item) *fault.Failure {
 }
 
 // CheckInput returns a failure for items that a response.create cannot have as its own input.
-func (c *Conversation) CheckInput(input []wire.Item) *fault.Failure {
+func (c *Conversation) CheckInput(input []wire.Item) *room.Failure {
 	bytes := 0
 	for i, w := range input {
 		at := fmt.Sprintf("response.input[%d]", i)
 		if w.Type == wire.ItemReference {
 			it := c.Find(w.ID)
 			if it == nil {
-				return &fault.Failure{Code: "item_not_found", Param: at + ".id", Message: "there is no item \"" + w.ID + "\" in the conversation"}
+				return &room.Failure{Code: "item_not_found", Param: at + ".id", Message: "there is no item \"" + w.ID + "\" in the conversation"}
 			}
 			if bytes += size(it.Item); bytes > maxBytes {
 				return inputTooLarge()
@@ -80,7 +80,7 @@ func (c *Conversation) CheckInput(input []wire.Item) *fault.Failure {
 		}
 		withoutTranscript := func(p wire.Content) bool { return p.Type == wire.ContentInputAudio && p.Transcript == nil }
 		if part := slices.IndexFunc(w.Content, withoutTranscript); part >= 0 {
-			return &fault.Failure{
+			return &room.Failure{
 				Code: wire.CodeInvalidValue, Param: fmt.Sprintf("%s.content[%d].transcript", at, part),
 				Message: "give the audio's transcript; to have audio transcribed, create an item of it and name that in an item_reference",
 			}
@@ -91,8 +91,8 @@ func (c *Conversation) CheckInput(input []wire.Item) *fault.Failure {
 
 // inputTooLarge returns the failure for a response's own input that is larger than a conversation may be. The same item may be named many
 // times in it.
-func inputTooLarge() *fault.Failure {
-	return &fault.Failure{
+func inputTooLarge() *room.Failure {
+	return &room.Failure{
 		Code: "input_too_large", Param: "response.input",
 		Message: fmt.Sprintf("the items of the input and the other texts take more than %d bytes together: leave some out", maxBytes),
 	}

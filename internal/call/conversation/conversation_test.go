@@ -10,7 +10,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/fault"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -59,7 +59,7 @@ func (r tester) note(text string) *Item {
 }
 
 // refused expects a failure with this code and parameter.
-func (r tester) refused(f *fault.Failure, code, param string) {
+func (r tester) refused(f *room.Failure, code, param string) {
 	r.t.Helper()
 	r.g.Expect(f).NotTo(gomega.BeNil())
 	r.g.Expect([]string{f.Code, f.Param, f.Type}).To(gomega.Equal([]string{code, param, ""}))

@@ -7,8 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/antiphon-rt/antiphon/internal/call/fault"
-	"github.com/antiphon-rt/antiphon/internal/call/format"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -19,11 +18,11 @@ const NoArguments = "{}"
 
 // Prepare completes an item that a client creates and that Check has accepted: its name, its status, and the name and
 // arguments of a call. It fails when the conversation has an item of that name.
-func (c *Conversation) Prepare(w *wire.Item) *fault.Failure {
+func (c *Conversation) Prepare(w *wire.Item) *room.Failure {
 	if w.ID == "" {
 		w.ID = c.env.NewID("item_")
 	} else if c.Find(w.ID) != nil {
-		return &fault.Failure{
+		return &room.Failure{
 			Code: "item_already_exists", Param: "item.id",
 			Message: "there is an item " + w.ID + " already: choose another id, or leave it out",
 		}
@@ -64,13 +63,13 @@ func (c *Conversation) Answered(w wire.Item) (same *Item) {
 
 // Create puts an item that Prepare has completed behind the one that is named after; "" means the end and "root" the
 // beginning. It returns the item and the events that announce the change.
-func (c *Conversation) Create(w wire.Item, after string) (*Item, []wire.ServerEvent, *fault.Failure) {
+func (c *Conversation) Create(w wire.Item, after string) (*Item, []wire.ServerEvent, *room.Failure) {
 	if f := c.tooLarge(w); f != nil {
 		return nil, nil, f
 	}
 	it, previous, events, ok := c.insert(w, after)
 	if !ok {
-		return nil, nil, &fault.Failure{
+		return nil, nil, &room.Failure{
 			Code: "item_create_invalid_previous_item_id", Param: "previous_item_id",
 			Message: fmt.Sprintf("there is no item %q: give the id of one, \"root\", or leave it out", after),
 		}
@@ -82,11 +81,11 @@ func (c *Conversation) Create(w wire.Item, after string) (*Item, []wire.ServerEv
 }
 
 // tooLarge returns a failure for an item that the conversation cannot hold even alone.
-func (c *Conversation) tooLarge(w wire.Item) *fault.Failure {
+func (c *Conversation) tooLarge(w wire.Item) *room.Failure {
 	bytes := size(w)
 	switch {
 	case bytes > maxBytes:
-		return &fault.Failure{
+		return &room.Failure{
 			Code: "item_too_large", Param: "item",
 			Message: fmt.Sprintf("the item takes %d bytes, and a conversation has %d: send less in one item", bytes, maxBytes),
 		}
@@ -124,7 +123,7 @@ func (c *Conversation) EndCall(it *Item, output string, failure wire.Raw) {
 }
 
 // Delete removes the item with that name. It returns the events that announce the change.
-func (c *Conversation) Delete(name string) ([]wire.ServerEvent, *fault.Failure) {
+func (c *Conversation) Delete(name string) ([]wire.ServerEvent, *room.Failure) {
 	i := slices.IndexFunc(c.items, func(it *Item) bool { return it.ID == name })
 	if i < 0 {
 		return nil, unknownItem("item_delete_invalid_item_id", name)
@@ -137,32 +136,32 @@ func (c *Conversation) Delete(name string) ([]wire.ServerEvent, *fault.Failure) 
 
 // Retrieve returns the event with the item of that name. It has the item's audio in the client's formats, where all of that
 // is kept.
-func (c *Conversation) Retrieve(name string, f Formats) ([]wire.ServerEvent, *fault.Failure) {
+func (c *Conversation) Retrieve(name string, f Formats) ([]wire.ServerEvent, *room.Failure) {
 	it := c.Find(name)
 	if it == nil {
 		return nil, unknownItem("item_retrieve_invalid_item_id", name)
 	}
 	w, err := it.withAudio(f)
 	if err != nil {
-		return nil, &fault.Failure{Type: fault.TypeServer, Code: "audio_format", Param: "item_id", Message: err.Error()}
+		return nil, &room.Failure{Type: room.TypeServer, Code: "audio_format", Param: "item_id", Message: err.Error()}
 	}
 	return []wire.ServerEvent{&wire.ConversationItemRetrieved{Item: w}}, nil
 }
 
 // Truncate cuts an item as a client asks. it is the item that e names, nil when there is none; sent is how much of its audio
 // the client has.
-func (c *Conversation) Truncate(it *Item, e *wire.ConversationItemTruncate, sent voice.Samples) ([]wire.ServerEvent, *fault.Failure) {
+func (c *Conversation) Truncate(it *Item, e *wire.ConversationItemTruncate, sent voice.Samples) ([]wire.ServerEvent, *room.Failure) {
 	switch {
 	case it == nil:
 		return nil, unknownItem("item_truncate_invalid_item_id", e.ItemID)
 	case it.Type != wire.ItemMessage || it.Role != "assistant" || it.clauses == nil:
-		return nil, &fault.Failure{Code: "unsupported_content_type", Param: "item_id", Message: "Only model output audio messages can be truncated"}
+		return nil, &room.Failure{Code: "unsupported_content_type", Param: "item_id", Message: "Only model output audio messages can be truncated"}
 	case e.ContentIndex != 0:
-		return nil, &fault.Failure{Code: wire.CodeInvalidValue, Param: "content_index", Message: "the item has one part: content_index must be 0"}
-	case e.AudioEndMS < 0 || voice.SamplesIn(int64(e.AudioEndMS), format.OutputRate) > sent+format.OutputRate/1000:
-		return nil, &fault.Failure{
+		return nil, &room.Failure{Code: wire.CodeInvalidValue, Param: "content_index", Message: "the item has one part: content_index must be 0"}
+	case e.AudioEndMS < 0 || voice.SamplesIn(int64(e.AudioEndMS), room.OutputRate) > sent+room.OutputRate/1000:
+		return nil, &room.Failure{
 			Code: wire.CodeInvalidValue, Param: "audio_end_ms",
-			Message: fmt.Sprintf("Audio content of %dms is already shorter than %dms", sent.Milliseconds(format.OutputRate), e.AudioEndMS),
+			Message: fmt.Sprintf("Audio content of %dms is already shorter than %dms", sent.Milliseconds(room.OutputRate), e.AudioEndMS),
 		}
 	}
 	return c.Cut(it, e.AudioEndMS), nil
@@ -180,6 +179,17 @@ func (c *Conversation) Cut(it *Item, ms int) []wire.ServerEvent {
 }
 
 // unknownItem returns the failure for an item name that is not in the conversation.
-func unknownItem(code, name string) *fault.Failure {
-	return &fault.Failure{Code: code, Param: "item_id", Message: fmt.Sprintf("there is no item %q in the conversation", name)}
+func unknownItem(code, name string) *room.Failure {
+	return &room.Failure{Code: code, Param: "item_id", Message: fmt.Sprintf("there is no item %q in the conversation", name)}
+}
+
+// Inform adds a system message to the end of the conversation, which the server itself has for the model.
+func (c *Conversation) Inform(text string) (out room.List, refused *room.Failure) {
+	w := wire.Item{Type: wire.ItemMessage, Role: "system", Content: []wire.Content{{Type: wire.ContentInputText, Text: text}}}
+	if refused := c.Prepare(&w); refused != nil {
+		return nil, refused
+	}
+	_, events, refused := c.Create(w, "")
+	out.SendAll(events)
+	return out, refused
 }

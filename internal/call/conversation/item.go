@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/antiphon-rt/antiphon/coord/id"
-	"github.com/antiphon-rt/antiphon/internal/call/format"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -91,7 +91,7 @@ func (it *Item) EndClause(clause int, at voice.Samples) {
 
 // truncate removes the part of an assistant's message after ms: the audio and its words.
 func (it *Item) truncate(ms int) {
-	at := voice.SamplesIn(int64(ms), format.OutputRate)
+	at := voice.SamplesIn(int64(ms), room.OutputRate)
 	if it.cut {
 		at = min(at, it.length)
 	}

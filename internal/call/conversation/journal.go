@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/antiphon-rt/antiphon/coord/id"
-	"github.com/antiphon-rt/antiphon/internal/call/format"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/journal"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -197,7 +197,7 @@ func (it *Item) Interrupt(spoken bool) (said string) {
 	if it.clauses == nil {
 		it.clauses = alignment{}
 	}
-	it.truncate(int(end.Milliseconds(format.OutputRate)))
+	it.truncate(int(end.Milliseconds(room.OutputRate)))
 	it.length = end
 	return contentText(it.Content)
 }

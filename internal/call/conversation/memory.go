@@ -5,7 +5,7 @@ package conversation
 import (
 	"sync"
 
-	"github.com/antiphon-rt/antiphon/internal/call/fault"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -95,8 +95,8 @@ func (m *Memory) has(borrowed, size int) bool {
 }
 
 // MemoryFull returns the failure for what the server has no memory for. message says what the client can do.
-func MemoryFull(param, message string) *fault.Failure {
-	return &fault.Failure{Type: fault.TypeServer, Code: "memory_full", Param: param, Message: message}
+func MemoryFull(param, message string) *room.Failure {
+	return &room.Failure{Type: room.TypeServer, Code: "memory_full", Param: param, Message: message}
 }
 
 // Reserve has the budget know that the requests of the session's responses take so many bytes. It returns false, and changes nothing, when
@@ -113,7 +113,7 @@ func (c *Conversation) Reserve(bytes int) bool {
 
 // SizeOfRequest returns how many bytes of memory the request of a response takes: its input, with the items that it names, and its other
 // texts. It returns a failure for a request that is larger than a conversation may be.
-func (c *Conversation) SizeOfRequest(p *wire.ResponseParams) (bytes int, refused *fault.Failure) {
+func (c *Conversation) SizeOfRequest(p *wire.ResponseParams) (bytes int, refused *room.Failure) {
 	bytes = len(p.ToolChoice) + len(p.Prompt) + len(p.Metadata)
 	if p.Instructions != nil {
 		bytes += len(*p.Instructions)

@@ -6,14 +6,14 @@ import (
 	"slices"
 
 	"github.com/antiphon-rt/antiphon/coord/id"
-	"github.com/antiphon-rt/antiphon/internal/call/format"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// maxSpeech is the longest speech that a model gets as audio, in samples at format.InputRate: 30 s, which is 1.4 MB. Of longer speech it gets
+// maxSpeech is the longest speech that a model gets as audio, in samples at room.InputRate: 30 s, which is 1.4 MB. Of longer speech it gets
 // the transcript.
-const maxSpeech = 30 * format.InputRate
+const maxSpeech = 30 * room.InputRate
 
 // audioTokens is how many tokens a second of speech is counted as. No server says how many it has. Qwen2-Audio has 25, OpenAI's models have 10.
 const audioTokens = 25
@@ -22,7 +22,7 @@ const audioTokens = 25
 type speech struct {
 	wanted bool    // the model hears
 	item   id.Item // the newest spoken message; 0 for none
-	pcm    []int16 // its audio at format.InputRate, which nobody changes; nil for speech that is too long
+	pcm    []int16 // its audio at room.InputRate, which nobody changes; nil for speech that is too long
 }
 
 // hears reports whether a model hears.
@@ -90,7 +90,7 @@ func (c *Conversation) decode(w wire.Item, name string) []int16 {
 	if !c.speech.wanted || part < 0 || len(w.Content[part].Audio) == 0 || len(w.Content[part].Audio) > 2*maxSpeech {
 		return nil
 	}
-	var d format.Decoder
+	var d room.Decoder
 	pcm, err := d.Decode(name, w.Content[part].Audio)
 	if err != nil {
 		return nil

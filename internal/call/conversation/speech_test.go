@@ -9,7 +9,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/format"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -113,7 +113,7 @@ func TestAudioThatAClientGives(t *testing.T) {
 	r.Hear(it, wire.FormatPCM)
 	r.g.Expect(r.heard(Ask{})).To(gomega.Equal("Listen:\nsaid##Listen:"))
 	r.Hear(it, wire.FormatPCMU)
-	r.g.Expect(len(r.speechOf(it))).To(gomega.BeNumerically("~", 4*format.InputRate/format.LawRate, 3), "four bytes are four samples of G.711")
+	r.g.Expect(len(r.speechOf(it))).To(gomega.BeNumerically("~", 4*room.InputRate/room.LawRate, 3), "four bytes are four samples of G.711")
 
 	long, _, _ := r.Create(withTranscript(make([]int16, maxSpeech+1)), "")
 	r.Hear(long, wire.FormatPCM)

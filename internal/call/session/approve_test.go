@@ -11,10 +11,18 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/client"
+	"github.com/antiphon-rt/antiphon/internal/call/runs"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// What the model reads of an answer by speech.
+const (
+	approved = "With these words the user has approved run %s of %s. The server passes that on. Say in a few words that the work goes on. Its result comes later, as a message."
+	replied  = "With these words the user has answered the question of run %s of %s. The server passes on: %q. Say in a few words that the work goes on. Its result comes later, as a message."
+	putOff   = "With these words the user has put off the question of run %s of %s. It stays open: the user can answer it in the application at any time. Say so in a few words."
+	notTaken = "The user's answer to run %s does not count: %s. Tell the user so."
 )
 
 // asking is a call of an English session in which the model has begun work that waits for approvals.
@@ -57,7 +65,7 @@ func askedFor(t *testing.T, w askingWith) *asking {
 	if w.language == "none" {
 		set.Audio.Input.Transcription.Language = ""
 	}
-	a.caller = newCallerWith(t, Config{Pipeline: p, Settings: set, Options: Options{Tools: beginsWork(a.callers), Runs: client.RunAccess{
+	a.caller = newCallerWith(t, Config{Pipeline: p, Settings: set, Options: Options{Tools: beginsWork(a.callers), Runs: runs.Access{
 		Keyed: !w.secret,
 		Act: func(_ context.Context, e wire.ClientEvent) *wire.Error {
 			r := e.(*wire.AntiphonRunReply)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/format"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -21,7 +21,7 @@ func (c *caller) heard(response, kind string) (text string, ms int) {
 			audio = append(audio, d.Delta...)
 		}
 	}
-	var in format.Decoder
+	var in room.Decoder
 	pcm, err := in.Decode(kind, audio)
 	c.g.Expect(err).NotTo(gomega.HaveOccurred())
 	pcm = append(pcm, in.Rest()...)
@@ -35,7 +35,7 @@ func TestFormats(t *testing.T) {
 		story(t, "both ways: "+kind, func(t *testing.T) {
 			c := byWebSocket(t, plain())
 			c.settle(`"audio":{"input":{"format":{"type":"` + kind + `"},"transcription":{"model":"any"},"turn_detection":null},"output":{"format":{"type":"` + kind + `"}}}`)
-			spoken, err := format.Whole(kind, scripted.Tones("hello there"))
+			spoken, err := room.Encode(kind, scripted.Tones("hello there"))
 			c.g.Expect(err).NotTo(gomega.HaveOccurred())
 			for len(spoken) > 0 { // pieces of odd sizes that do not split a sample
 				n := min(len(spoken), 962)

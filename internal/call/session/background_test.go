@@ -10,7 +10,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/internal/call/client"
+	"github.com/antiphon-rt/antiphon/internal/call/runs"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
@@ -125,7 +125,7 @@ func TestTheClientActsOnRuns(t *testing.T) {
 	// called returns a call whose requests for runs are told to begun, and end with the error that end gives.
 	called := func(t *testing.T) (c *caller, begun chan wire.ClientEvent, end chan *wire.Error) {
 		begun, end = make(chan wire.ClientEvent), make(chan *wire.Error)
-		c = newCallerWith(t, Config{Pipeline: plain(), Settings: wire.DefaultSession(), Options: Options{Runs: client.RunAccess{
+		c = newCallerWith(t, Config{Pipeline: plain(), Settings: wire.DefaultSession(), Options: Options{Runs: runs.Access{
 			Keyed: true,
 			Act: func(ctx context.Context, e wire.ClientEvent) *wire.Error {
 				begun <- e

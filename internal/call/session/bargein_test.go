@@ -11,8 +11,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/bargein"
-	"github.com/antiphon-rt/antiphon/internal/call/input"
-	"github.com/antiphon-rt/antiphon/internal/call/speech"
+	"github.com/antiphon-rt/antiphon/internal/call/listening"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -224,7 +223,7 @@ func TestPredictedInterruption(t *testing.T) {
 		p.quiet(50)
 		p.speak(scripted.Tones("stop")[:24*250])
 		p.quiet(100)
-		p.s.post(inputEvent{input.Report{Event: speech.Partial{Turn: 2, Text: "stop"}}})
+		p.s.post(inputEvent{listening.Report{RecognitionEvent: listening.Partial{Turn: 2, Text: "stop"}}})
 		p.quiet(1500)
 		p.g.Expect(p.count("input_audio_buffer.speech_started")).To(gomega.Equal(2))
 		p.g.Expect(p.count("input_audio_buffer.committed")).To(gomega.Equal(2))

@@ -8,11 +8,10 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
-	"github.com/antiphon-rt/antiphon/internal/call/client"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/ratelimit"
-	"github.com/antiphon-rt/antiphon/internal/call/settings"
-	"github.com/antiphon-rt/antiphon/internal/call/summary"
+	"github.com/antiphon-rt/antiphon/internal/call/runs"
+	"github.com/antiphon-rt/antiphon/internal/call/survival"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/internal/journal"
@@ -62,7 +61,7 @@ type Config struct {
 	// Memory is the server's budget for the items of conversations; nil is none.
 	Memory *conversation.Memory
 	// Locks are the settings that Message may not change; Control may.
-	Locks settings.Locks
+	Locks conversation.Locks
 }
 
 // Kept keeps a session when its client's connection, or its process, is lost. The zero value does neither.
@@ -71,7 +70,7 @@ type Kept struct {
 	Token string
 	// Journal keeps what another process needs in order to go on with the session; nil for none. Call says whose call it is: the session fills in the id of the
 	// conversation.
-	Journal Journal
+	Journal survival.Journal
 	Call    journal.Call
 	// Restore is what the journal knows of a session that goes on here; nil begins one. Config.Settings do not count then.
 	Restore *journal.State
@@ -87,7 +86,7 @@ type Options struct {
 	// Principal is whose session it is, for tools whose work outlives the session; "" if the server has no keys.
 	Principal string
 	// Runs say how the client acts on runs.
-	Runs client.RunAccess
+	Runs runs.Access
 	// Summaries say when the beginning of a long conversation is summarised.
-	Summaries summary.Limits
+	Summaries conversation.SummaryLimits
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/settings"
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/protocolcheck"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
@@ -20,7 +20,7 @@ import (
 )
 
 // TestCoverage runs real sessions over both transports. Together they send or take every event of the protocol, with every field
-// that internal/protocolcheck/protocol.table demands. `make protocol` prints how many events and fields there are.
+// that e2e/check/protocol.table demands. `make protocol` prints how many events and fields there are.
 func TestCoverage(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var seen protocolcheck.Coverage
@@ -38,7 +38,7 @@ func TestCoverage(t *testing.T) {
 	for _, media := range []bool{true, false} {
 		t.Run("a transcription", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := onStage(t, media, settings.Transcribing(wire.DefaultSession()))
+				c := onStage(t, media, conversation.Transcribing(wire.DefaultSession()))
 				t.Cleanup(func() { seen.Add(c.report(), c.transport()) })
 				dictate(c.start())
 			})

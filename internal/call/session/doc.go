@@ -1,6 +1,6 @@
 // Package session is the actor of one call. It owns the queue, the state machines of coord and the link, and performs what the machines decide.
-// Every other part of the state has an owner of its own in a package below: client, lifetime, settings, input, speech,
-// conversation, output and generation.
+// A Client (client.go) knows what the client has sent, decodes each event, and calls the room that must act on it. A Lifetime (lifetime.go) decides how long the session
+// lives. The rest of the state belongs to the rooms: listening, speaking, conversation, runs and survival.
 //
 // # The actor
 //
@@ -9,7 +9,7 @@
 // timers', those of recognitions and of responses. The queue is bounded. Control events wait for room; audio is dropped and counted when
 // the queue is nearly full.
 //
-// Every action that a client's event causes carries the event's origin: an error goes to the sender of the event (package client).
+// Every action that a client's event causes carries the event's origin: an error goes to the sender of the event (client.go).
 //
 // # Settings
 //
@@ -18,8 +18,8 @@
 //
 // # Barge-ins
 //
-// Package input decides whether speech over the agent is a barge-in. A client that predicts barge-ins sends antiphon.hello with barge_in. Package
-// client carries its reports to package output, which maps its RTP timestamps to positions; coord/bargein is the client's half.
+// Package listening decides whether speech over the agent is a barge-in. A client that predicts barge-ins sends antiphon.hello with barge_in. The
+// Client carries its reports to package speaking, which maps its RTP timestamps to positions; coord/bargein is the client's half.
 //
 // # Faults
 //

@@ -11,7 +11,6 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/internal/call/lifetime"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -87,7 +86,7 @@ func TestTheSecondGracePeriodEnds(t *testing.T) {
 		wait(30 * time.Second)
 		_, ok := c.s.Leave()
 		c.g.Expect(ok).To(gomega.BeTrue())
-		wait(lifetime.Keep - time.Second)
+		wait(Keep - time.Second)
 		c.g.Expect(c.s.Done()).NotTo(gomega.BeClosed())
 		wait(2 * time.Second)
 		c.g.Expect(c.s.Done()).To(gomega.BeClosed())

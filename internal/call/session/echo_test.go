@@ -8,7 +8,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/format"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 )
@@ -19,7 +19,7 @@ func (c *caller) overEcho(later time.Duration, pcm []int16) {
 	back := make([]int16, piece)
 	for ; len(pcm) >= piece; pcm = pcm[piece:] {
 		mixed := append([]int16(nil), pcm[:piece]...)
-		at := c.pacer.FarEndPosition() - voice.SamplesIn(later.Milliseconds(), format.OutputRate) - piece
+		at := c.pacer.FarEndPosition() - voice.SamplesIn(later.Milliseconds(), room.OutputRate) - piece
 		if c.pacer.ReadFarEnd(at, back) {
 			for i := range mixed {
 				mixed[i] += back[i] / 10

@@ -1,6 +1,6 @@
 package session
 
-// The record of all events of a test, and its check by the rules of internal/protocolcheck.
+// The record of all events of a test, and its check by the rules of e2e/check.
 
 import (
 	"bytes"
@@ -36,14 +36,14 @@ func (r *record) event(session, dir string, text []byte) {
 	r.text.Write(append(line, '\n'))
 }
 
-// read checks the record by the rules of internal/protocolcheck, and returns the report.
+// read checks the record by the rules of e2e/check, and returns the report.
 func (r *record) read() (protocolcheck.Report, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return protocolcheck.Record(bytes.NewReader(r.text.Bytes()))
 }
 
-// checkRecord checks all events of both directions by the rules of internal/protocolcheck.
+// checkRecord checks all events of both directions by the rules of e2e/check.
 func (c *caller) checkRecord() {
 	c.t.Helper()
 	report, err := c.record.read()

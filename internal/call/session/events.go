@@ -4,14 +4,10 @@ package session
 
 import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
-	"github.com/antiphon-rt/antiphon/internal/call/client"
-	"github.com/antiphon-rt/antiphon/internal/call/generation"
-	"github.com/antiphon-rt/antiphon/internal/call/input"
-	"github.com/antiphon-rt/antiphon/internal/call/lifetime"
-	"github.com/antiphon-rt/antiphon/internal/call/output"
-	"github.com/antiphon-rt/antiphon/internal/call/summary"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
-	"github.com/antiphon-rt/antiphon/wire"
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
+	"github.com/antiphon-rt/antiphon/internal/call/listening"
+	"github.com/antiphon-rt/antiphon/internal/call/runs"
+	"github.com/antiphon-rt/antiphon/internal/call/speaking"
 )
 
 // event is one of the types below. Each goroutine posts its events; the actor alone takes them.
@@ -23,7 +19,7 @@ type (
 	// machineEvent is for the state machines.
 	machineEvent struct{ coord.Event }
 	// clientMessage is an event of the client, or of a side-band controller.
-	clientMessage struct{ client.Message }
+	clientMessage struct{ Message }
 	// audioReceived is audio of the client's track: mono, format.InputRate. It is from audioBuffers, and goes back once it is handled.
 	audioReceived struct{ pcm *[]int16 }
 	// audioMissing stands for samples of the client's track that have not arrived.
@@ -33,33 +29,13 @@ type (
 	// firstFrameSent: the first frame of the response on air has gone out.
 	firstFrameSent struct{}
 	// The following events come from the rooms.
-	inputEvent    struct{ input.Event }
-	playerEvent   struct{ output.Event }
-	bodyEvent     struct{ generation.Event }
-	lifetimeEvent struct{ lifetime.Event }
+	inputEvent  struct{ listening.Event }
+	playerEvent struct{ speaking.PlayerEvent }
+	bodyEvent   struct{ speaking.Event }
 	// summaryWritten: the summary of a long conversation has ended.
-	summaryWritten struct{ summary.Written }
-	// backgroundNews is what work says that a tool call of this session has begun.
-	backgroundNews struct{ tool.News }
-	// runFollowed: the session follows a run from now on, or there are no more news of it.
-	runFollowed struct {
-		run     string
-		follows bool
-	}
-	// followedAgain: the session of before has followed a run, and this one does so now; refused says why not.
-	followedAgain struct {
-		run     string
-		refused *wire.Error
-	}
-	// followAgainDue: it is time to try again to follow a run.
-	followAgainDue struct{ run string }
-	// runActed: the client's request for a run has ended. refused says why it was refused; nil if it was carried out.
-	runActed struct{ refused *wire.Error }
-	// spokenActed: the user's spoken answer to a run was taken, or refused.
-	spokenActed struct {
-		run     string
-		refused *wire.Error
-	}
+	summaryWritten struct{ conversation.Written }
+	// runsEvent is of a run, or of a request for one.
+	runsEvent struct{ runs.Event }
 	// leaving asks the session to wait for its client, which will reconnect over another connection.
 	leaving struct{ answer chan<- left }
 	// clientSettled: the client of a session that goes on here is back, and has had time to say what it knows.
@@ -77,14 +53,8 @@ func (firstFrameSent) event() {}
 func (inputEvent) event()     {}
 func (playerEvent) event()    {}
 func (bodyEvent) event()      {}
-func (lifetimeEvent) event()  {}
 func (summaryWritten) event() {}
-func (backgroundNews) event() {}
-func (runFollowed) event()    {}
-func (followedAgain) event()  {}
-func (followAgainDue) event() {}
-func (runActed) event()       {}
-func (spokenActed) event()    {}
+func (runsEvent) event()      {}
 func (leaving) event()        {}
 func (clientSettled) event()  {}
 func (handled) event()        {}
@@ -112,38 +82,28 @@ func (s *Session) handle(e event) {
 	case firstFrameSent:
 		s.firstPacket()
 	case inputEvent:
-		s.do(s.input.Handle(e.Event, &s.machines.state))
+		s.do(s.input.Handle(e.Event, &s.machines.state, s.facts()))
 	case playerEvent:
-		s.do(s.player.Handle(e.Event, &s.machines.state))
+		s.do(s.player.Handle(e.PlayerEvent, &s.machines.state))
 	case bodyEvent:
-		s.recorder.touch() // a clause may be complete
+		s.survival.Touch() // a clause may be complete
 		s.play(s.generator.Handle(e.Event, s.audible()))
-	case lifetimeEvent:
-		s.do(s.lifetime.Handle(e.Event, &s.machines.state))
+	case TimeUp, ExpiryNear, MoveDue, GraceOver, Failed, Drain, PauseDue, DrainOver:
+		s.do(s.lifetime.Handle(e, &s.machines.state))
 	case summaryWritten:
 		s.do(s.summariser.Handle(e.Written))
-	case backgroundNews:
-		s.do(s.news(e.News))
-	case runFollowed:
-		s.recorder.touch()
-		s.runs.followed.set(e.run, e.follows)
-	case followedAgain:
-		s.followedAgain(e)
-	case followAgainDue:
-		s.followAgain(e.run)
-	case runActed:
-		s.doFor(s.client.RunActed(e.refused))
-	case spokenActed:
-		s.do(s.spokenActed(e))
+	case runsEvent:
+		s.survival.Touch()
+		s.doFor(s.runs.Handle(e.Event, &s.machines.state))
 	case leaving:
 		out, waits := s.lifetime.Leave(&s.machines.state)
 		s.do(out)
 		if waits {
-			s.client.Left()
+			s.survival.Left()
 		}
-		e.answer <- left{s.client.Taken(), waits}
+		e.answer <- left{s.survival.Taken(), waits}
 	case clientSettled:
-		s.continuation.ready = true
+		s.survival.Settled()
 	case handled:
 		close(e.done)
 	}

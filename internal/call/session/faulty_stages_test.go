@@ -9,7 +9,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/format"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -151,7 +151,7 @@ func TestFaultySynthesizers(t *testing.T) {
 		{"it panics", withSynthesizer(func(func([]int16) error) error { panic("hoarse") }), "failed"},
 		{"it is silent", withSynthesizer(func(func([]int16) error) error { return nil }), "completed"},
 		{"it gives empty audio", withSynthesizer(func(emit func([]int16) error) error { return emit(nil) }), "completed"},
-		{"it gives a minute at once", withSynthesizer(func(emit func([]int16) error) error { return emit(make([]int16, 60*format.OutputRate)) }), "completed"},
+		{"it gives a minute at once", withSynthesizer(func(emit func([]int16) error) error { return emit(make([]int16, 60*room.OutputRate)) }), "completed"},
 		{"it gives one sample at a time", withSynthesizer(func(emit func([]int16) error) error {
 			for i := range 500 {
 				if err := emit([]int16{int16(i)}); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/internal/call/client"
+	"github.com/antiphon-rt/antiphon/internal/call/runs"
 	"github.com/antiphon-rt/antiphon/internal/journal"
 	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -20,7 +20,7 @@ func TestRunsAreFollowedAgain(t *testing.T) {
 	begin := func(t *testing.T, refused ...*wire.Error) (*longCall, <-chan string) {
 		asked := make(chan string, 9)
 		l := beginLongCall(t, time.Hour, 12*time.Hour, func(c *Config) {
-			c.Options.Runs = client.RunAccess{Keyed: true, Act: func(_ context.Context, e wire.ClientEvent) (why *wire.Error) {
+			c.Options.Runs = runs.Access{Keyed: true, Act: func(_ context.Context, e wire.ClientEvent) (why *wire.Error) {
 				if len(refused) > 0 {
 					why, refused = refused[0], refused[1:]
 				}
@@ -37,7 +37,7 @@ func TestRunsAreFollowedAgain(t *testing.T) {
 
 	story(t, "from where the client and the model know them", func(t *testing.T) {
 		l, asked := begin(t)
-		caller := l.s.runs.caller
+		caller := l.s.runs.Caller
 		caller.Follow("run_1")
 		caller.Tell(news(1, ""))
 		caller.Tell(news(2, "The run has begun."))
@@ -53,7 +53,7 @@ func TestRunsAreFollowedAgain(t *testing.T) {
 
 		l.goesOn()
 		l.g.Expect(<-asked).To(gomega.Equal("run_1"))
-		caller = l.s.runs.caller
+		caller = l.s.runs.Caller
 		l.g.Expect(caller.Knew).To(gomega.Equal(map[string]tool.Progress{"run_1": {Told: 4, Read: 2}}))
 		known := news(3, "The run has a result.")
 		known.Message = nil
@@ -70,7 +70,7 @@ func TestRunsAreFollowedAgain(t *testing.T) {
 
 	story(t, "also if the store is away at first; a run that is gone is forgotten", func(t *testing.T) {
 		l, asked := begin(t, &wire.Error{Code: "store_unavailable"}, &wire.Error{Code: "run_not_found"})
-		l.s.runs.caller.Follow("run_1")
+		l.s.runs.Caller.Follow("run_1")
 		wait(time.Second)
 		l.s.Close(conn.ServerStops)
 		<-l.s.Done()
@@ -84,8 +84,8 @@ func TestRunsAreFollowedAgain(t *testing.T) {
 		l, _ := begin(t)
 		l.send(`{"type":"input_audio_buffer.append","audio":""}`)
 		l.s.Lost() // the agent answers once the client is back
-		l.s.runs.caller.Follow("run_1")
-		l.s.runs.caller.Tell(news(1, "The run has a result."))
+		l.s.runs.Caller.Follow("run_1")
+		l.s.runs.Caller.Tell(news(1, "The run has a result."))
 		wait(time.Second)
 		l.g.Expect(l.count("response.created")).To(gomega.BeZero())
 		l.s.Close(conn.ServerStops)

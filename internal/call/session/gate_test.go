@@ -12,7 +12,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/input"
+	"github.com/antiphon-rt/antiphon/internal/call/listening"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -173,7 +173,7 @@ func TestTheGateThatHasNoAnswer(t *testing.T) {
 		began := time.Now()
 		c.oneTurn(3500)
 		c.saidAndAnswered("turn it off")
-		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", input.GateTimeout+2500*time.Millisecond))
+		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", listening.GateTimeout+2500*time.Millisecond))
 	})
 	story(t, "it fails: the end counts without it", func(t *testing.T) {
 		a := &again{results: []pipeline.TranscriptResult{{Err: errors.New("no model")}}}

@@ -10,6 +10,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/journal"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -150,7 +151,7 @@ func TestALongCall(t *testing.T) {
 		<-l.s.Done()
 		l.goesOn()
 		done := next[*wire.ResponseDone](l.caller, "response.done").Response
-		l.g.Expect(done.StatusDetails.Error.Code).To(gomega.Equal(codeMoved))
+		l.g.Expect(done.StatusDetails.Error.Code).To(gomega.Equal(room.CodeMoved))
 		first(l.caller, "response.created")
 	})
 }

@@ -10,22 +10,21 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
-	"github.com/antiphon-rt/antiphon/internal/call/action"
-	"github.com/antiphon-rt/antiphon/internal/call/client"
-	"github.com/antiphon-rt/antiphon/internal/call/fault"
-	"github.com/antiphon-rt/antiphon/internal/call/generation"
-	"github.com/antiphon-rt/antiphon/internal/call/settings"
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
+	"github.com/antiphon-rt/antiphon/internal/call/listening"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/internal/call/speaking"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // step runs one event through the machines and performs the effects.
-func (s *Session) step(e coord.Event) { s.stepFor(client.Origin{}, e) }
+func (s *Session) step(e coord.Event) { s.stepFor(room.Origin{}, e) }
 
 // stepFor is step for an event that a client's event has caused.
-func (s *Session) stepFor(o client.Origin, e coord.Event) { s.stepAt(o, s.player.ItemPosition(), e) }
+func (s *Session) stepFor(o room.Origin, e coord.Event) { s.stepAt(o, s.player.ItemPosition(), e) }
 
 // stepAt is stepFor where the far end has heard the response on air up to at.
-func (s *Session) stepAt(o client.Origin, at playout.Position, e coord.Event) {
+func (s *Session) stepAt(o room.Origin, at playout.Position, e coord.Event) {
 	from := s.machines.state
 	next, effects, steps := coord.Next(from, at, e)
 	s.machines.state = next
@@ -45,7 +44,7 @@ func (s *Session) stepAt(o client.Origin, at playout.Position, e coord.Event) {
 		}
 	}
 	for _, st := range steps {
-		action.LogStep(s.log, st)
+		room.LogStep(s.log, st)
 		if s.cfg.Trace != nil {
 			s.cfg.Trace(s.id, st)
 		}
@@ -54,7 +53,7 @@ func (s *Session) stepAt(o client.Origin, at playout.Position, e coord.Event) {
 		s.performed(f)
 	}
 	for _, f := range rest {
-		s.followApprovals(f)
+		s.runs.Follow(f)
 		s.perform(o, f)
 		s.performed(f)
 	}
@@ -87,40 +86,49 @@ func (s *Session) pauseFirst(effects []coord.Effect) []coord.Effect {
 }
 
 // fromClient takes an event of the client, or of a side-band controller.
-func (s *Session) fromClient(m client.Message) {
+func (s *Session) fromClient(m Message) {
 	o, out := s.client.Take(m, &s.machines.state)
 	s.doFor(o, out)
 }
 
 // do performs the actions of a room, in order.
-func (s *Session) do(out action.List) { s.doFor(client.Origin{}, out) }
+func (s *Session) do(out room.List) { s.doFor(room.Origin{}, out) }
 
 // doFor is do for the actions that a client's event has caused.
-func (s *Session) doFor(o client.Origin, out action.List) {
+func (s *Session) doFor(o room.Origin, out room.List) {
 	for _, a := range out {
 		switch a := a.(type) {
-		case action.Send:
+		case room.Send:
 			s.sendThen(a.Event, a.Sent)
-		case action.Step:
+		case room.Step:
 			s.stepFor(o, a.Event)
-		case action.StepAt:
+		case room.StepAt:
 			s.stepAt(o, a.At, a.Event)
-		case action.Later:
+		case room.Later:
 			s.again(machineEvent{a.Event})
-		case action.Then:
+		case room.Then:
 			s.doFor(o, a.Next(&s.machines.state))
-		case action.Answer:
+		case room.Answer:
 			s.answer(o, a.Event)
-		case action.Fail:
+		case room.Fail:
 			s.fail(o, a.Failure)
+		case room.Committed:
+			s.generator.Commit(a.Turn, a.Timing)
+		case room.Said:
+			s.do(s.runs.Said(a.Turn, a.Text))
 		}
 	}
 }
 
+// facts returns what the room listening must know of the others.
+func (s *Session) facts() listening.Facts {
+	return listening.Facts{NearAnswer: s.generator.NearAnswer(), Unbegun: s.generator.Unbegun(), Strict: s.runs.Strict()}
+}
+
 // play is do for the actions of the player or of a body. A client that plays by itself gets its audio this way.
-func (s *Session) play(out action.List) {
+func (s *Session) play(out room.List) {
 	for _, a := range out {
-		if send, is := a.(action.Send); is && send.Sent != nil {
+		if send, is := a.(room.Send); is && send.Sent != nil {
 			s.firstPacket()
 			break
 		}
@@ -135,7 +143,7 @@ func (s *Session) audible() bool {
 }
 
 // perform performs an effect. o is the origin of the client's event that caused it.
-func (s *Session) perform(o client.Origin, f coord.Effect) {
+func (s *Session) perform(o room.Origin, f coord.Effect) {
 	switch f := f.(type) {
 	case conn.Effect:
 		s.performConn(f)
@@ -143,9 +151,9 @@ func (s *Session) perform(o client.Origin, f coord.Effect) {
 		s.player.Confirmed()
 		s.log.Info("the user interrupts", "turn", f.Turn)
 	case turn.Effect:
-		s.do(s.input.Turn(f, &s.machines.state))
+		s.do(s.input.Turn(f, &s.machines.state, s.facts()))
 	case transcription.Effect:
-		s.do(s.input.Transcription(f, &s.machines.state))
+		s.do(s.input.Transcription(f, &s.machines.state, s.facts()))
 	case response.Effect:
 		s.performResponse(o, f)
 	case synthesis.Effect:
@@ -165,7 +173,7 @@ func (s *Session) performConn(f conn.Effect) {
 		s.log.Info("session begins", "pipeline", s.cfg.Pipeline.Name)
 		s.send(&wire.SessionCreated{Session: s.settings.Current()})
 		s.send(&wire.ConversationCreated{Conversation: wire.Conversation{ID: s.conversation.ID()}})
-		s.client.LogTracing(settings.Tracing{})
+		s.client.LogTracing(conversation.Tracing{})
 	case conn.StartVAD:
 		s.input.StartDetection(&s.machines.state)
 	case conn.StopVAD:
@@ -173,18 +181,18 @@ func (s *Session) performConn(f conn.Effect) {
 	case conn.ArmGrace:
 		s.lifetime.ArmGrace(f.Gen)
 	case conn.StopChildren:
-		s.reason = f.Reason
+		s.end.reason = f.Reason
 		s.doFor(s.lifetime.Explain(f.Reason))
 		s.do(s.generator.ShutOutOfBand())
 		s.lifetime.LogEnd(f.Reason, s.shared.dropped.Load())
 	case conn.ReleaseTransport:
 		s.release()
 	case conn.Forget:
-		s.forgotten = true
+		s.end.forgotten = true
 	}
 }
 
-func (s *Session) performResponse(o client.Origin, f response.Effect) {
+func (s *Session) performResponse(o room.Origin, f response.Effect) {
 	switch f := f.(type) {
 	case response.EmitCreated:
 		s.doFor(o, s.generator.Created(f, s.conversation.ID()))
@@ -199,12 +207,12 @@ func (s *Session) performResponse(o client.Origin, f response.Effect) {
 	case response.CancelBody:
 		s.doFor(o, s.generator.Cancel(f.ID))
 	case response.RejectActive:
-		s.fail(o, &fault.Failure{
+		s.fail(o, &room.Failure{
 			Code:    "conversation_already_has_active_response",
 			Message: "Conversation already has an active response in progress: wait for response.done, or send response.cancel first.",
 		})
 	case response.RejectNotActive:
-		s.fail(o, generation.NotActive())
+		s.fail(o, speaking.NotActive())
 	}
 }
 
@@ -243,7 +251,7 @@ func (s *Session) performPlayout(f playout.Effect) {
 		// A client that plays by itself truncates the audio that it has got, and has no audio of a response that waited.
 		r := s.generator.Find(f.Resp)
 		if r != nil && (s.player.ServerPaced() || !r.Track().Heard()) && !r.Track().Whole(f.End) {
-			s.runs.approvals.Cut(f.Resp)
+			s.runs.Cut(f.Resp)
 			s.do(s.generator.Truncate(r, f.End))
 		}
 	}

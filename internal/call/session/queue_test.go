@@ -8,13 +8,13 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/turn"
-	"github.com/antiphon-rt/antiphon/internal/call/input"
+	"github.com/antiphon-rt/antiphon/internal/call/listening"
 )
 
 // TestQueue: a session that cannot keep up drops audio, and no events.
 func TestQueue(t *testing.T) {
 	g := gomega.NewWithT(t)
-	numbered := func(i int) event { return inputEvent{input.AudioDue{Turn: turn.ID(i)}} }
+	numbered := func(i int) event { return inputEvent{listening.AudioDue{Turn: turn.ID(i)}} }
 	q := newQueue()
 	taken := 0
 	for q.offer(numbered(taken)) {

@@ -12,8 +12,8 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/internal/call/format"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -69,7 +69,7 @@ func TestAClientReconnects(t *testing.T) {
 		wait(50 * time.Second) // Leave has started the grace period anew
 		c.s.Restored()
 		first(c.caller, "output_audio_buffer.stopped")
-		c.g.Expect(c.pacer.repeated).To(gomega.HaveExactElements(gomega.BeNumerically("~", format.OutputRate, format.OutputRate/10)), "the audio that was under way is sent again")
+		c.g.Expect(c.pacer.repeated).To(gomega.HaveExactElements(gomega.BeNumerically("~", room.OutputRate, room.OutputRate/10)), "the audio that was under way is sent again")
 		c.ask("hello")
 		first(c.caller, "response.done")
 	})

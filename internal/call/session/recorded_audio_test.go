@@ -11,8 +11,8 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/format"
-	"github.com/antiphon-rt/antiphon/internal/call/speech"
+	"github.com/antiphon-rt/antiphon/internal/call/listening"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -57,7 +57,7 @@ func TestRecordedAudio(t *testing.T) {
 	story(t, "it is read in the format of the session", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.settle(`"audio":{"input":{"format":{"type":"audio/pcmu"},"transcription":{"model":"any"},"turn_detection":null}}`)
-		down, err := voice.NewResampler(format.InputRate, format.LawRate)
+		down, err := voice.NewResampler(room.InputRate, room.LawRate)
 		c.g.Expect(err).NotTo(gomega.HaveOccurred())
 		narrow := append(down.AppendPCM16(nil, scripted.Tones("hello")), voice.FloatToPCM16(nil, down.Flush(nil))...)
 		c.send("{" + recorded("clip", voice.AppendMuLaw(nil, narrow), "") + "}")
@@ -95,7 +95,7 @@ func TestRecordedAudio(t *testing.T) {
 		p := plain()
 		p.Transcriber = slowRecogniser{p.Transcriber}
 		c := byWebSocket(t, p)
-		for i := range speech.MaxRecordings {
+		for i := range listening.MaxRecordings {
 			c.send("{" + recorded(fmt.Sprint("clip", i), hello, "") + "}")
 		}
 		c.wrong(recorded("more", hello, ""), "too_many_transcriptions", "item")

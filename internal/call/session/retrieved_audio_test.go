@@ -8,7 +8,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/format"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -58,12 +58,12 @@ func TestRetrievedAudio(t *testing.T) {
 	story(t, "of a long conversation only the newest is kept", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.settle(commits)
-		quiet := make([]int16, 12*format.InputRate)
+		quiet := make([]int16, 12*room.InputRate)
 		one, two, three := c.turn(quiet), c.turn(quiet), c.turn(quiet)
 		c.g.Expect(c.retrieve(one).Content[0].Audio).To(gomega.BeEmpty())
 		c.g.Expect(c.retrieve(two).Content[0].Audio).To(gomega.HaveLen(48 * 12_000))
 		c.g.Expect(c.retrieve(three).Content[0].Audio).To(gomega.HaveLen(48 * 12_000))
-		long := c.turn(make([]int16, 16*format.InputRate))
+		long := c.turn(make([]int16, 16*room.InputRate))
 		c.g.Expect(c.retrieve(long).Content[0].Audio).To(gomega.BeEmpty())
 		c.g.Expect(c.retrieve(two).Content[0].Audio).To(gomega.BeEmpty())
 		c.g.Expect(c.retrieve(three).Content[0].Audio).NotTo(gomega.BeEmpty())

@@ -13,21 +13,15 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
-	"github.com/antiphon-rt/antiphon/coord/turn"
-	"github.com/antiphon-rt/antiphon/internal/call/client"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
-	"github.com/antiphon-rt/antiphon/internal/call/fault"
-	"github.com/antiphon-rt/antiphon/internal/call/generation"
-	"github.com/antiphon-rt/antiphon/internal/call/input"
-	"github.com/antiphon-rt/antiphon/internal/call/lifetime"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
-	"github.com/antiphon-rt/antiphon/internal/call/output"
+	"github.com/antiphon-rt/antiphon/internal/call/listening"
 	"github.com/antiphon-rt/antiphon/internal/call/ratelimit"
-	"github.com/antiphon-rt/antiphon/internal/call/settings"
-	"github.com/antiphon-rt/antiphon/internal/call/summary"
-	"github.com/antiphon-rt/antiphon/internal/call/timing"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/internal/call/runs"
+	"github.com/antiphon-rt/antiphon/internal/call/speaking"
+	"github.com/antiphon-rt/antiphon/internal/call/survival"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -47,21 +41,25 @@ type Session struct {
 	machines machines
 
 	// The rooms. They belong to the actor.
-	settings     *settings.Settings
-	client       *client.Client
+	settings     *conversation.Settings
+	client       *Client
 	conversation *conversation.Conversation
-	input        *input.Listening
-	generator    *generation.Generator
-	summariser   *summary.Summariser
-	player       *output.Player
-	lifetime     *lifetime.Lifetime
+	input        *listening.Listening
+	generator    *speaking.Generator
+	summariser   *conversation.Summariser
+	player       *speaking.Player
+	lifetime     *Lifetime
+	runs         *runs.Runs
+	survival     *survival.Survival
 
-	runs background
-	survival
+	link call.Link
+	can  call.Capabilities // the capabilities of link
+	end  ending
+}
 
-	link      call.Link
-	can       call.Capabilities // the capabilities of link
-	reason    conn.Reason       // why the session ends, once it does
+// ending is how far the end of a session is.
+type ending struct {
+	reason    conn.Reason // why the session ends, once it does
 	released  bool
 	forgotten bool
 }
@@ -94,31 +92,28 @@ func New(cfg Config) (*Session, error) {
 	}
 	cfg.complete()
 	s := &Session{cfg: cfg, id: cfg.Env.NewID("sess_")}
-	s.recorder.to = cfg.Kept.Journal
-	s.begins(&cfg)
+	s.survival = survival.New(survival.Parts{Env: cfg.Env, Journal: cfg.Kept.Journal, Call: cfg.Kept.Call, Restored: cfg.Kept.Restore, Reconnects: &s.shared.reconnects})
+	cfg.Settings = s.survival.Begin(cfg.Settings, s.id, cfg.Longest, cfg.Kept.Longest)
+	s.id = cfg.Settings.ID
 	s.log = cfg.Logger.With("session", s.id)
 	s.shared.queue, s.shared.done = newQueue(), make(chan struct{})
 	s.shared.workers = env.NewGroup(cfg.Env)
 	s.shared.ctx, s.shared.cancel = context.WithCancel(context.Background())
-	s.settings = settings.New(cfg.Env, cfg.Pipeline, cfg.Settings, cfg.Locks)
+	s.settings = conversation.NewSettings(cfg.Env, cfg.Pipeline, cfg.Settings, cfg.Locks)
 	s.machines.state = coord.New(s.settings.MachineConfig(false))
 	s.conversation = conversation.New(cfg.Env, cfg.Pipeline.Model)
 	s.conversation.ShareMemory(cfg.Memory)
 	s.cfg.Guard = cfg.Guard.Logging(s.log)
 	var err error
-	s.input, err = input.NewListening(input.Parts{
+	s.input, err = listening.NewListening(listening.Parts{
 		Env: cfg.Env, Log: s.log, Transcriber: cfg.Pipeline.Transcriber, EndOfTurn: cfg.Pipeline.EndOfTurn, Languages: cfg.Pipeline.Languages, Retranscriber: cfg.Pipeline.Retranscriber,
 		Guard: s.cfg.Guard, Noise: cfg.Pipeline.Noise, Sounds: cfg.Pipeline.Sounds,
-		Settings: s.settings, WantsSounds: func() bool { return s.client.WantsSounds() },
-		GateParts: input.GateParts{
-			Gate: cfg.Pipeline.Gate, Strict: s.runs.approvals.Open, Extended: func() bool { return s.client.Extended() }, Unbegun: func() response.ID { return s.generator.Unbegun() },
-			Trace: s.tracePart(), Broken: s.brokenPart(),
+		Settings: s.settings,
+		GateParts: listening.GateParts{
+			Gate: cfg.Pipeline.Gate, Trace: s.tracePart(), Broken: s.brokenPart(),
 		},
-		Conversation: s.conversation, Buffer: input.MaxBuffer, Context: s.shared.ctx,
-		Post:       func(e input.Event) bool { return s.post(inputEvent{e}) },
-		Committed:  func(t turn.ID, u *timing.Turn) { s.generator.Commit(t, u) },
-		Said:       s.said,
-		NearAnswer: func() bool { return s.generator.NearAnswer() },
+		Conversation: s.conversation, Buffer: listening.MaxBuffer, Context: s.shared.ctx,
+		Post: func(e listening.Event) bool { return s.post(inputEvent{e}) },
 	})
 	return s, err
 }
@@ -135,16 +130,16 @@ func (c *Config) complete() {
 		c.Guard = watchdog.New(c.Env, watchdog.Defaults())
 	}
 	if c.Longest == 0 {
-		c.Longest = lifetime.Longest
+		c.Longest = Longest
 	}
 	if c.Grace == 0 {
-		c.Grace = lifetime.Grace
+		c.Grace = Grace
 	}
 	if c.Keep == 0 {
-		c.Keep = lifetime.Keep
+		c.Keep = Keep
 	}
 	if c.Kept.Longest == 0 {
-		c.Kept.Longest = lifetime.LongestCall
+		c.Kept.Longest = LongestCall
 	}
 	if c.Limits == nil {
 		c.Limits = ratelimit.NewPerMinute(c.Env.Now)
@@ -166,46 +161,55 @@ func (s *Session) Start(link call.Link) {
 func (s *Session) attach(link call.Link) {
 	s.link, s.can = link, call.Resolve(link)
 	s.input.Connect(s.can)
-	s.player = output.NewPlayer(link, s.can, s.cfg.Env, s.log, func(e output.Event) bool { return s.post(playerEvent{e}) })
+	s.player = speaking.NewPlayer(link, s.can, s.cfg.Env, s.log, func(e speaking.PlayerEvent) bool { return s.post(playerEvent{e}) })
 	if !s.player.ServerPaced() {
 		s.conversation.KeepAudio()
 	}
-	s.runs.caller = &tool.Caller{Principal: s.cfg.Options.Principal, Tell: func(n tool.News) bool { return s.post(backgroundNews{n}) }, Ended: s.shared.ctx.Done(), Following: s.following}
-	parts := generation.Parts{
+	post := func(e runs.Event) bool { return s.post(runsEvent{e}) }
+	s.runs = runs.New(runs.Parts{
+		Env: s.cfg.Env, Log: s.log, Settings: s.settings, Conversation: s.conversation, Player: s.player, Access: s.cfg.Options.Runs,
+		Context: s.shared.ctx, Workers: s.shared.workers, Post: post,
+		Caller: &tool.Caller{
+			Principal: s.cfg.Options.Principal, Ended: s.shared.ctx.Done(), Tell: func(n tool.News) bool { return post(runs.News{News: n}) },
+			Following: func(run string, follows bool) { post(runs.Followed{Run: run, Follows: follows}) },
+		},
+	})
+	parts := speaking.Parts{
 		Env: s.cfg.Env, Log: s.log, Pipeline: s.cfg.Pipeline, Guard: s.cfg.Guard, Limits: s.cfg.Limits, Settings: s.settings,
 		Conversation: s.conversation, Player: s.player, Context: s.shared.ctx, Workers: s.shared.workers, AnswerAhead: s.cfg.AnswerAhead, Tools: s.cfg.Options.Tools,
-		Caller:       s.runs.caller,
-		Post:         func(e generation.Event) bool { return s.post(bodyEvent{e}) },
-		WantsMetrics: func() bool { return s.client.WantsMetrics() },
-		Extended:     func() bool { return s.client.Extended() },
-		Trace:        s.tracePart(), Broken: s.brokenPart(),
+		Caller: s.runs.Caller,
+		Post:   func(e speaking.Event) bool { return s.post(bodyEvent{e}) },
+		Trace:  s.tracePart(), Broken: s.brokenPart(),
 	}
 	if s.cfg.Timed != nil {
 		parts.Timed = func(t *wire.AntiphonTurnMetrics, spoke time.Time) { s.cfg.Timed(s.id, t, spoke) }
 	}
-	s.generator = generation.New(parts)
-	s.summariser = summary.New(summary.Parts{
+	s.generator = speaking.New(parts)
+	s.runs.Generator = s.generator
+	s.summariser = conversation.NewSummariser(conversation.SummaryParts{
 		Env: s.cfg.Env, Log: s.log, Model: s.cfg.Pipeline.Model, Guard: s.cfg.Guard, Budget: s.cfg.Limits, Settings: s.settings,
 		Conversation: s.conversation, Limits: s.cfg.Options.Summaries, Context: s.shared.ctx, Workers: s.shared.workers,
-		Post:  func(e summary.Written) bool { return s.post(summaryWritten{e}) },
-		Trace: parts.Trace, Extended: parts.Extended, Broken: parts.Broken,
+		Post:  func(e conversation.Written) bool { return s.post(summaryWritten{e}) },
+		Trace: parts.Trace, Broken: parts.Broken,
 	})
-	s.client = client.New(client.Parts{
+	s.client = newClient(clientParts{
 		Log: s.log, Settings: s.settings, Conversation: s.conversation, Input: s.input, Generator: s.generator, Player: s.player,
 		Token: s.cfg.Kept.Token, Record: func(text []byte) { s.record("client", text) }, Reconnects: &s.shared.reconnects,
-		Runs: s.cfg.Options.Runs, Act: s.actOnRun,
+		Runs: s.runs, Survival: s.survival,
 	})
-	limits := lifetime.Limits{Longest: s.cfg.Longest, Grace: s.cfg.Grace, Keep: s.cfg.Keep, Call: s.cfg.Kept.Longest, CallEnd: s.cfg.Kept.Call.End(s.cfg.Kept.Longest)}
+	limits := Limits{Longest: s.cfg.Longest, Grace: s.cfg.Grace, Keep: s.cfg.Keep, Call: s.cfg.Kept.Longest, CallEnd: s.cfg.Kept.Call.End(s.cfg.Kept.Longest)}
 	if s.cfg.Kept.Restore != nil {
 		limits.Left = max(time.Second, time.Unix(s.settings.Current().ExpiresAt, 0).Sub(s.now()))
 	}
-	s.lifetime = lifetime.New(lifetime.Parts{
+	s.lifetime = newLifetime(lifetimeParts{
 		Env: s.cfg.Env, Log: s.log, Limits: limits,
-		Client: s.client, Reconnects: &s.shared.reconnects, Survives: s.recorder.survives, Works: s.generator.ToolsRun, ServerPaced: s.player.ServerPaced(), Link: s.can.Reconnectable,
-		Post: func(e lifetime.Event) bool { return s.post(lifetimeEvent{e}) },
+		Settings: s.settings, Reconnects: &s.shared.reconnects, Survival: s.survival, Generator: s.generator, ServerPaced: s.player.ServerPaced(), Link: s.can.Reconnectable,
+		Post: s.post,
 	})
-	if s.cfg.Kept.Restore != nil {
-		s.restore(s.cfg.Kept.Restore)
+	v := s.survival
+	v.Log, v.Settings, v.Conversation, v.Generator, v.Player, v.Runs = s.log, s.settings, s.conversation, s.generator, s.player, s.runs
+	if v.Restored != nil {
+		v.Restore()
 	}
 }
 
@@ -224,7 +228,7 @@ func (s *Session) Close(why conn.Reason) {
 }
 
 // Drain asks the session to end at the next pause, and after within in any case. A client that knows our extensions gets an event about it.
-func (s *Session) Drain(within time.Duration) { s.post(lifetimeEvent{lifetime.Drain{Within: within}}) }
+func (s *Session) Drain(within time.Duration) { s.post(Drain{Within: within}) }
 
 // Queued returns how many events wait for the session, and how many may wait at most.
 func (s *Session) Queued() (waiting, limit int) {
@@ -251,10 +255,10 @@ func (s *Session) run() {
 	defer s.recoverActor()
 	s.warmUp()
 	s.lifetime.Begin(s.settings.Current().ExpiresAt)
-	for !s.forgotten {
+	for !s.end.forgotten {
 		s.handle(<-s.shared.queue.events)
 		s.settle()
-		s.journalChanges()
+		s.survival.Record(&s.machines.state)
 	}
 }
 
@@ -267,7 +271,7 @@ func (s *Session) settle() {
 			s.handle(e)
 		}
 		out := append(s.generator.Settle(&s.machines.state), s.summariser.Settle()...)
-		out = append(append(out, s.speakOfRuns()...), s.continueAnswer()...)
+		out = append(append(out, s.runs.Speak(&s.machines.state)...), s.survival.ContinueAnswer(&s.machines.state)...)
 		if len(out) == 0 && len(s.machines.later) == 0 {
 			s.shared.turns.Store(int64(s.input.Turns()))
 			s.generator.Ahead(s.likely(), &s.machines.state)
@@ -278,9 +282,9 @@ func (s *Session) settle() {
 }
 
 // likely returns the turn whose end is likely.
-func (s *Session) likely() generation.Likely {
+func (s *Session) likely() speaking.Likely {
 	t, text := s.input.Likely(&s.machines.state)
-	return generation.Likely{Turn: t, Text: text}
+	return speaking.Likely{Turn: t, Text: text}
 }
 
 // warmUp loads the back ends and then opens the session.
@@ -299,11 +303,8 @@ func (s *Session) warmUp() {
 // opened announces the session. err says which back end could not be loaded.
 func (s *Session) opened(err error) {
 	s.input.Configure()
-	s.recorder.opened = true
 	s.step(coord.OfConn{Event: conn.Opened{VAD: s.settings.TurnDetection() != nil}})
-	if s.cfg.Kept.Restore != nil {
-		s.goOn()
-	}
+	s.do(s.survival.Opened())
 	for _, m := range s.client.TakeEarly() {
 		s.again(clientMessage{m})
 	}
@@ -312,18 +313,18 @@ func (s *Session) opened(err error) {
 	}
 	s.log.Warn("a back end did not come up", "err", err)
 	var stage *pipeline.StageError
-	f := &fault.Failure{Type: fault.TypeServer, Code: "backend_unavailable", Message: err.Error()}
+	f := &room.Failure{Type: room.TypeServer, Code: "backend_unavailable", Message: err.Error()}
 	if errors.As(err, &stage) {
 		f.Param = stage.Stage
 	}
-	s.fail(client.Origin{}, f)
+	s.fail(room.Origin{}, f)
 }
 
 // release ends the remaining parts of the session. It cancels the context, stops the timers, joins the workers and closes the link, in
 // that order, so that nothing waits for something that has ended.
 func (s *Session) release() {
-	s.released = true
-	s.journalEnd()
+	s.end.released = true
+	s.survival.End(s.end.reason, &s.machines.state)
 	s.summariser.Close()
 	s.shared.cancel()
 	close(s.shared.queue.ending)
@@ -335,7 +336,7 @@ func (s *Session) release() {
 	s.generator.Close()
 	s.conversation.Close()
 	if l := s.can.CloseExplainer; l != nil {
-		l.ExplainClose(s.reason)
+		l.ExplainClose(s.end.reason)
 	}
 	if err := s.link.Close(); err != nil {
 		s.log.Debug("closing the transport", "err", err)
@@ -355,7 +356,7 @@ func (s *Session) recoverActor() {
 		return
 	}
 	s.log.Error(sessionFailed, "panic", v, "stack", string(debug.Stack()))
-	if !s.released {
+	if !s.end.released {
 		s.release()
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/settings"
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -138,19 +138,19 @@ func TestBetaNames(t *testing.T) {
 
 func TestLocks(t *testing.T) {
 	story(t, "a locked field, item and response; a side-band controller that may change them", func(t *testing.T) {
-		c := newCallerWith(t, Config{Pipeline: plain(), Settings: wire.DefaultSession(), Locks: settings.Locks{"instructions"}}).start()
-		c.refuses(change(`"instructions":"obey me"`), settings.CodeLocked, "session.instructions")
+		c := newCallerWith(t, Config{Pipeline: plain(), Settings: wire.DefaultSession(), Locks: conversation.Locks{"instructions"}}).start()
+		c.refuses(change(`"instructions":"obey me"`), conversation.CodeLocked, "session.instructions")
 		c.sideband(true).send(change(`"instructions":"be kind"`))
 		first(c, "session.updated")
-		c.refuses(request(`"instructions":"obey me"`), settings.CodeLocked, "response.instructions")
+		c.refuses(request(`"instructions":"obey me"`), conversation.CodeLocked, "response.instructions")
 		c.sideband(true).send(request(`"instructions":"be kind"`))
 		first(c, "response.done")
 		c.send(request(`"max_output_tokens":100`))
 		first(c, "response.done")
 
 		const create = `{"type":"conversation.item.create","event_id":"e","item":`
-		c.refuses(create+itemOf("system")+"}", settings.CodeLocked, "item.role")
-		c.sideband(false).refused(create+itemOf("system")+"}", settings.CodeLocked)
+		c.refuses(create+itemOf("system")+"}", conversation.CodeLocked, "item.role")
+		c.sideband(false).refused(create+itemOf("system")+"}", conversation.CodeLocked)
 		c.sideband(true).send(create + itemOf("system") + "}")
 		c.g.Expect(next[*wire.ConversationItemAdded](c, "conversation.item.added").Item.Role).To(gomega.Equal("system"))
 		c.send(create + itemOf("user") + "}")

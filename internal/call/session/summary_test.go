@@ -13,7 +13,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/summary"
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -170,7 +170,7 @@ func TestSummaries(t *testing.T) {
 	})
 	story(t, "off", func(t *testing.T) {
 		m := &noting{notes: brief}
-		c := callNoting(t, m, Options{Summaries: summary.Limits{Off: true}})
+		c := callNoting(t, m, Options{Summaries: conversation.SummaryLimits{Off: true}})
 		c.notes(1, 9)
 		c.g.Expect(m.summaries()).To(gomega.BeZero())
 	})

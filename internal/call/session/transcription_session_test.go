@@ -7,7 +7,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/settings"
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -18,7 +18,7 @@ func dictation(t *testing.T, patch string) *caller {
 	g := gomega.NewWithT(t)
 	set := wire.DefaultSession()
 	p := plain()
-	g.Expect(settings.Merge(p, &set, wire.Raw(`{"type":"transcription"`+patch+`}`))).To(gomega.Succeed())
+	g.Expect(conversation.Merge(p, &set, wire.Raw(`{"type":"transcription"`+patch+`}`))).To(gomega.Succeed())
 	return newCallerWith(t, Config{Pipeline: p, Settings: set}).start()
 }
 

@@ -8,11 +8,10 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
-	"github.com/antiphon-rt/antiphon/internal/call/client"
-	"github.com/antiphon-rt/antiphon/internal/call/fault"
-	"github.com/antiphon-rt/antiphon/internal/call/lifetime"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
-	"github.com/antiphon-rt/antiphon/internal/call/output"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/internal/call/speaking"
+	"github.com/antiphon-rt/antiphon/internal/call/survival"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -29,7 +28,7 @@ func (s *Session) Control(from *call.SidebandController, data []byte, text bool)
 		s.RefuseSideband(from, wire.CodeInvalidJSON, "binary messages are not events: send JSON text")
 		return
 	}
-	s.post(clientMessage{client.Message{From: from, Text: append([]byte(nil), data...)}})
+	s.post(clientMessage{Message{From: from, Text: append([]byte(nil), data...)}})
 }
 
 // AwaitHandled returns when the session has handled the messages that it got before, when it ends, or when stop is closed.
@@ -50,7 +49,7 @@ func (s *Session) Refuse(code, message string) { s.RefuseSideband(nil, code, mes
 
 // RefuseSideband is Refuse for a side-band controller.
 func (s *Session) RefuseSideband(from *call.SidebandController, code, message string) {
-	s.post(clientMessage{client.Message{From: from, Refused: &fault.Failure{Code: code, Message: message}}})
+	s.post(clientMessage{Message{From: from, Refused: &room.Failure{Code: code, Message: message}}})
 }
 
 // audioBuffers has buffers for audio on its way to an actor. Otherwise each call would leave 50 of them a second to the garbage collector.
@@ -80,7 +79,7 @@ func (s *Session) Lost() { s.post(machineEvent{coord.OfConn{Event: conn.Lost{}}}
 func (s *Session) Restored() { s.post(machineEvent{coord.OfConn{Event: conn.Restored{}}}) }
 
 // Failed implements call.Handler. call.ErrHungUp is a client that left.
-func (s *Session) Failed(err error) { s.post(lifetimeEvent{lifetime.Failed{Err: err}}) }
+func (s *Session) Failed(err error) { s.post(Failed{Err: err}) }
 
 // Resumable reports whether the client has said that it can reconnect over another connection.
 func (s *Session) Resumable() bool { return s.shared.reconnects.Load() }
@@ -101,6 +100,13 @@ func (s *Session) Leave() (seen string, ok bool) {
 	}
 }
 
+// Returned reports that the client of a session that goes on here is connected.
+func (s *Session) Returned() {
+	if s.cfg.Kept.Restore != nil {
+		s.cfg.Env.AfterFunc(survival.SettleTime, func() { s.post(clientSettled{}) })
+	}
+}
+
 // Sent implements call.Handler.
 func (s *Session) Sent(gen uint64, sent voice.Samples, first bool) {
 	s.player.Sent(gen, sent)
@@ -110,7 +116,7 @@ func (s *Session) Sent(gen uint64, sent voice.Samples, first bool) {
 }
 
 // Drained implements call.Handler.
-func (s *Session) Drained(gen uint64) { s.post(playerEvent{output.Drained{Gen: gen}}) }
+func (s *Session) Drained(gen uint64) { s.post(playerEvent{speaking.Drained{Gen: gen}}) }
 
 // --- events that go out
 
@@ -130,11 +136,10 @@ func (s *Session) sendToClient(e wire.ServerEvent) {
 }
 
 func (s *Session) sendBy(send func(call.Event, func()) error, e wire.ServerEvent, sent func()) {
-	if s.recorder.moving {
+	if s.survival.Leaves(e.Type()) {
 		return
 	}
 	encoded := s.encodeForClient(e)
-	s.recorder.moving = encoded.Type == movingEvent
 	err := send(encoded, sent)
 	switch {
 	case err == nil:
@@ -148,13 +153,13 @@ func (s *Session) sendBy(send func(call.Event, func()) error, e wire.ServerEvent
 
 // encodeForClient is encode for an event that the client gets. The journal learns of it.
 func (s *Session) encodeForClient(e wire.ServerEvent) call.Event {
-	if s.recorder.to == nil {
+	number, ok := s.survival.Number(e)
+	if !ok {
 		return s.encode(e)
 	}
-	number := s.recorder.number(e, s.cfg.Env.NewID("event_"))
 	encoded := s.encoded(e)
 	if encoded.Number = number; number > 0 {
-		s.recorder.sends(e, encoded)
+		s.survival.Sends(e, encoded)
 	}
 	return encoded
 }
@@ -173,7 +178,7 @@ func (s *Session) encoded(e wire.ServerEvent) call.Event {
 
 // answer sends an event only to the sender of o: real clients take every error for an answer to their own event, and some take it
 // for the end of the call. Where no client's event is the origin, all clients get it.
-func (s *Session) answer(o client.Origin, e wire.ServerEvent) {
+func (s *Session) answer(o room.Origin, e wire.ServerEvent) {
 	switch {
 	case o.Side != nil:
 		o.Side.Answer(s.encode(e))
@@ -185,7 +190,7 @@ func (s *Session) answer(o client.Origin, e wire.ServerEvent) {
 }
 
 // fail sends the sender of o an error. The session goes on.
-func (s *Session) fail(o client.Origin, f *fault.Failure) {
+func (s *Session) fail(o room.Origin, f *room.Failure) {
 	s.log.Debug("error event", "code", f.Code, "param", f.Param)
 	s.answer(o, f.Event(o.Event))
 }

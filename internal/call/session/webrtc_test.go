@@ -8,9 +8,9 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/format"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
-	"github.com/antiphon-rt/antiphon/internal/call/output"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/internal/call/speaking"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -42,7 +42,7 @@ func TestSpokenResponse(t *testing.T) {
 		c.pacer.mu.Lock()
 		ahead := len(c.pacer.audio) - c.pacer.pos
 		c.pacer.mu.Unlock()
-		c.g.Expect(ahead).To(gomega.BeNumerically("~", output.LookAhead, format.OutputRate/2))
+		c.g.Expect(ahead).To(gomega.BeNumerically("~", speaking.LookAhead, room.OutputRate/2))
 		first(c, "output_audio_buffer.stopped")
 	})
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/input"
+	"github.com/antiphon-rt/antiphon/internal/call/listening"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -219,7 +219,7 @@ func TestClientStopsSending(t *testing.T) {
 		first(c, "input_audio_buffer.speech_started")
 		began := time.Now()
 		first(c, "input_audio_buffer.committed")
-		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("~", input.AudioTimeout, 300*time.Millisecond))
+		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("~", listening.AudioTimeout, 300*time.Millisecond))
 		first(c, "response.done")
 	})
 

@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/internal/call/fault"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
@@ -109,7 +109,7 @@ func (g *Guard) count(stage string, change int) {
 
 // Run runs work on a goroutine of its own and returns its error. It returns earlier with a *pipeline.StageError around
 // a *Timeout when a call of work takes too long, and when a call goes on for Limits.Close after ctx has ended. When work panics, the
-// error is that of fault.Contain. Run returns a *pipeline.StageError around pipeline.ErrBusy without running work when
+// error is that of room.Contain. Run returns a *pipeline.StageError around pipeline.ErrBusy without running work when
 // MaxAbandoned goroutines of the stage are abandoned.
 func (g *Guard) Run(ctx context.Context, stage string, work func(w *Watch) error) error {
 	if n := g.Abandoned(stage); n >= MaxAbandoned {
@@ -121,7 +121,7 @@ func (g *Guard) Run(ctx context.Context, stage string, work func(w *Watch) error
 	w := &Watch{env: g.env, expired: make(chan *Timeout, 1)}
 	done := make(chan error, 1)
 	g.env.Go(func() {
-		err := fault.Contain(stage, func() error { return work(w) })
+		err := room.Contain(stage, func() error { return work(w) })
 		done <- err
 		if w.end() {
 			g.count(stage, -1)

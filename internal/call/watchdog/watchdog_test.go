@@ -11,7 +11,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/fault"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
@@ -40,7 +40,7 @@ func TestRunReturnsTheErrorOfTheWork(t *testing.T) {
 func TestRunContainsAPanic(t *testing.T) {
 	guarded(t, func(g *gomega.WithT, guard *Guard) {
 		err := guard.Run(context.Background(), stage, func(*Watch) error { panic("broken") })
-		g.Expect(fault.Stack(err)).To(gomega.ContainSubstring("watchdog_test.go"))
+		g.Expect(room.Stack(err)).To(gomega.ContainSubstring("watchdog_test.go"))
 	})
 }
 

@@ -4,7 +4,7 @@ package limits
 import (
 	"time"
 
-	"github.com/antiphon-rt/antiphon/internal/call/lifetime"
+	"github.com/antiphon-rt/antiphon/internal/call/session"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/secrets"
 )
 
@@ -99,7 +99,7 @@ func (l Limits) WithDefaults(share int) Limits {
 	or(&l.MaxMessage, defaultMaxMessage)
 	or(&l.MessageMemory, defaultMessageMemory)
 	or(&l.EventsPerSecond, defaultEventsPerSecond)
-	or(&l.LongestCall, lifetime.LongestCall)
+	or(&l.LongestCall, session.LongestCall)
 	or(&l.Memory, defaultMemory)
 	or(&l.CallsPerPrincipal, max(1, l.MaxSessions/share))
 	or(&l.CallsPerSecret, defaultCallsPerSecret)

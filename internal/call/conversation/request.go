@@ -1,0 +1,110 @@
+package conversation
+
+// What a client may ask of a response, and what the model is asked with.
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// codeTranscribes is the code of an error that says that a session has no responses.
+const codeTranscribes = "transcription_session"
+
+// MayRespond returns a failure when the session refuses a response as p asks for it: it has no responses, p asks for another
+// value of a locked field, or the pipeline cannot do it. The conversation checks p.Input.
+func (s *Settings) MayRespond(p *wire.ResponseParams, privileged bool) *room.Failure {
+	if s.current.Type == typeTranscription {
+		return &room.Failure{
+			Code: codeTranscribes, Param: "type",
+			Message: "a session of type \"transcription\" has no responses: open a session of type \"realtime\"",
+		}
+	}
+	if !privileged {
+		if err := s.locks.response(p); err != nil {
+			return failure(err)
+		}
+	}
+	return s.checkRequest(p)
+}
+
+// Responds reports whether the session has responses.
+func (s *Settings) Responds() bool { return s.current.Type != typeTranscription }
+
+// MayAdd returns a failure when the client may not put item into the conversation.
+func (s *Settings) MayAdd(item *wire.Item, privileged bool) *room.Failure {
+	if privileged {
+		return nil
+	}
+	return failure(s.locks.item("item", item))
+}
+
+// checkRequest returns a failure when this server cannot do what p asks for, nil when it can.
+func (s *Settings) checkRequest(p *wire.ResponseParams) *room.Failure {
+	tools, choice := s.current.Tools, s.current.ToolChoice
+	if p.HasTools {
+		tools = p.Tools
+	}
+	if p.ToolChoice != nil {
+		choice = p.ToolChoice
+	}
+	if i := slices.IndexFunc(tools, func(t wire.Tool) bool { return t.Type != typeFunction }); i >= 0 {
+		return &room.Failure{
+			Code: wire.CodeInvalidValue, Param: fmt.Sprintf("response.tools[%d].type", i),
+			Message: "this server has no MCP tools: want tools of type \"function\"",
+		}
+	}
+	if i := duplicate(p.Tools); i >= 0 {
+		return &room.Failure{Code: wire.CodeInvalidValue, Param: fmt.Sprintf("response.tools[%d].name", i), Message: duplicateMessage(p.Tools[i].Name)}
+	}
+	if wrong := checkToolChoice(choice, tools); wrong != "" {
+		return &room.Failure{Code: wire.CodeInvalidValue, Param: "response.tool_choice", Message: wrong}
+	}
+	if word, _ := p.ToolChoice.Text(); word == "required" && len(tools) == 0 {
+		return &room.Failure{
+			Code: wire.CodeInvalidValue, Param: "response.tool_choice",
+			Message: "there are no tools of which one could be called: give tools, or want \"auto\"",
+		}
+	}
+	if p.Audio != nil && p.Audio.Voice != "" {
+		if err := checkVoice(s.pipeline, p.Audio.Voice); err != nil {
+			return &room.Failure{Code: wire.CodeInvalidValue, Param: "response.audio.output.voice", Message: err.Error()}
+		}
+	}
+	if p.Prompt != nil {
+		if bad := checkPrompt(s.pipeline, p.Prompt); bad != nil {
+			return &room.Failure{Code: bad.Code, Param: "response." + bad.Param, Message: bad.Message}
+		}
+	}
+	return nil
+}
+
+// ModelRequest returns what the model is asked for a response as p asks for it, without Messages, MaxOutputTokens and
+// Voice. p is nil for a response to a turn. What p does not give comes from the session's settings.
+func (s *Settings) ModelRequest(p *wire.ResponseParams) pipeline.Request {
+	set := &s.current
+	q := pipeline.Request{Model: set.Model, Instructions: s.Instructions(p), ParallelToolCalls: set.ParallelToolCalls, TimeZone: s.timeZone}
+	if t := s.Transcription(); t != nil {
+		q.Language = t.Language
+	}
+	tools, choice := set.Tools, set.ToolChoice
+	if p != nil {
+		if p.HasTools {
+			tools = p.Tools
+		}
+		if p.ToolChoice != nil {
+			choice = p.ToolChoice
+		}
+		if p.ParallelToolCalls != nil {
+			q.ParallelToolCalls = *p.ParallelToolCalls
+		}
+	}
+	q.ToolChoice = toolChoice(choice)
+	for _, t := range tools {
+		q.Tools = append(q.Tools, pipeline.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
+	}
+	return q
+}

@@ -1,0 +1,160 @@
+package conversation
+
+// The settings of one session: their present values, and changes of them.
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/internal/env"
+	"github.com/antiphon-rt/antiphon/internal/journal"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// maxSettings is the size of the largest session object, in bytes of its JSON. It is larger than what a request that begins a call can have,
+// which is 1 MiB.
+const maxSettings = 2 << 20
+
+// Settings are the settings of one session. They belong to one goroutine.
+//
+// A method that a client's event leads to takes privileged: it is true for a side-band controller that may change locked
+// fields.
+type Settings struct {
+	env      env.Env
+	pipeline *pipeline.Pipeline
+	locks    Locks
+	current  wire.Session
+	timeZone *time.Location // the user's; nil for unknown
+	// Client is what the client has said of itself. SetTimeZone changes its TimeZone.
+	Client journal.Client
+}
+
+// NewSettings returns the settings of a session that begins with first. p is the session's pipeline and is not nil; locks are the
+// fields that an unprivileged client may not change.
+func NewSettings(e env.Env, p *pipeline.Pipeline, first wire.Session, locks Locks) *Settings {
+	return &Settings{env: e, pipeline: p, locks: locks, current: first}
+}
+
+// Current returns the present session object. Its slices and pointers are shared with s: read them only.
+func (s *Settings) Current() wire.Session { return s.current }
+
+// TurnDetection returns the server's turn detection, nil when the client commits turns itself. Read it only.
+func (s *Settings) TurnDetection() *wire.TurnDetection { return s.current.Audio.Input.TurnDetection }
+
+// Transcription says how user audio is transcribed, nil when the client wants no transcripts. Read it only.
+func (s *Settings) Transcription() *wire.Transcription { return s.current.Audio.Input.Transcription }
+
+// NoiseReduction returns the kind of noise reduction, such as wire.NearField; "" for none.
+func (s *Settings) NoiseReduction() string {
+	if n := s.current.Audio.Input.NoiseReduction; n != nil {
+		return n.Type
+	}
+	return ""
+}
+
+// NoNoiseReduction notes that there is no noise reduction any more. Clients see it in the next session object.
+func (s *Settings) NoNoiseReduction() { s.current.Audio.Input.NoiseReduction = nil }
+
+// InputFormat returns the format of audio in the client's events, such as wire.FormatPCM.
+func (s *Settings) InputFormat() string { return s.current.Audio.Input.Format.Type }
+
+// SetTimeZone takes the name of the user's time zone, such as "Europe/Oslo". It ignores a name that it does not know.
+func (s *Settings) SetTimeZone(name string) {
+	if name == "" || name == "Local" || len(name) > maxTimeZone {
+		return
+	}
+	if zone, err := time.LoadLocation(name); err == nil {
+		s.timeZone, s.Client.TimeZone = zone, zone.String()
+	}
+}
+
+// maxTimeZone is the longest name of a time zone, in bytes.
+const maxTimeZone = 64
+
+// OutputFormat returns the format of audio in the server's events, such as wire.FormatPCM.
+func (s *Settings) OutputFormat() string { return s.current.Audio.Output.Format.Type }
+
+// Logprobs reports whether the client wants the probabilities of transcribed words, and the recogniser has them.
+func (s *Settings) Logprobs() bool { return len(s.current.Include) > 0 }
+
+// Update merges patch, the session object of a session.update. On success it returns the events that announce the change
+// to every client. On a failure the settings are as before.
+func (s *Settings) Update(patch wire.Raw, privileged bool) ([]wire.ServerEvent, *room.Failure) {
+	next := s.current
+	err := Merge(s.pipeline, &next, patch)
+	if err == nil && !privileged {
+		err = s.locks.Check(&s.current, &next)
+	}
+	if err != nil {
+		return nil, failure(err)
+	}
+	if bytes := len(wire.AppendSession(nil, &next)); bytes > maxSettings {
+		return nil, &room.Failure{
+			Code: "session_too_large", Param: "session",
+			Message: fmt.Sprintf("the session's settings take %d bytes, and at most %d are taken: shorten the instructions or the tools", bytes, maxSettings),
+		}
+	}
+	s.current = next
+	events := []wire.ServerEvent{&wire.SessionUpdated{Session: s.current}}
+	// An MCP server fails on its own, so that a client with several settings in one update does not lose the others.
+	for range mcpServers(patch) {
+		events = append(events, &wire.MCPListToolsFailed{ItemID: s.env.NewID("item_")})
+	}
+	return events, nil
+}
+
+// failure returns an error of Merge or Locks as the client gets it. nil stays nil.
+func failure(err error) *room.Failure {
+	if err == nil {
+		return nil
+	}
+	var bad *wire.DecodeError
+	if errors.As(err, &bad) {
+		return room.Refused(bad)
+	}
+	return &room.Failure{Code: wire.CodeInvalidValue, Message: err.Error()}
+}
+
+// MachineConfig returns the part of the settings, and of what the client has said of itself, that decides transitions of the state machines. serverPaced says that
+// the server paces the audio. A client that plays by itself makes no reports that the server uses.
+func (s *Settings) MachineConfig(serverPaced bool) coord.Config {
+	c := coord.Config{Reports: s.Client.Reports && serverPaced}
+	if td := s.TurnDetection(); td != nil && s.current.Type != typeTranscription {
+		c.Interrupt, c.CreateResponse = td.InterruptResponse, td.CreateResponse
+	}
+	return c
+}
+
+// TranscribeConfig returns what the recogniser is asked for. live asks for partial results.
+func (s *Settings) TranscribeConfig(live bool) pipeline.TranscribeConfig {
+	c := pipeline.TranscribeConfig{Live: live}
+	if tr := s.Transcription(); tr != nil {
+		c.Model, c.Language, c.Prompt = tr.Model, tr.Language, tr.Prompt
+	}
+	return c
+}
+
+// maxTraceName bounds a tracing name in the log, in bytes.
+const maxTraceName = 256
+
+// Tracing is the part of the client's tracing setting that goes into the log. The metadata stands in the recording of the
+// events, where there is one.
+type Tracing struct {
+	On              bool
+	Workflow, Group string // at most maxTraceName bytes each
+}
+
+// Tracing returns the session's tracing setting.
+func (s *Settings) Tracing() Tracing {
+	t := s.current.Tracing
+	name := func(field string) string {
+		v, _ := t.Field(field)
+		text, _ := v.Text()
+		return text[:min(len(text), maxTraceName)]
+	}
+	return Tracing{On: t != nil, Workflow: name("workflow_name"), Group: name("group_id")}
+}

@@ -1,0 +1,62 @@
+package listening
+
+// The input buffer: the user's audio that is not committed yet.
+
+import (
+	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/internal/voice"
+)
+
+// MaxBuffer is the longest input buffer of a session, in samples: five minutes, 14 MB.
+const MaxBuffer = 5 * 60 * room.InputRate
+
+// buffer is the audio that is not yet an item. Its samples are conserved:
+// appended = committed + cleared + dropped + Len (BytesConserved).
+type buffer struct {
+	pcm []int16
+	end voice.Samples // position after the last sample, counted from the session's first
+
+	appended, committed, cleared, dropped voice.Samples
+}
+
+// Append adds audio at the end. The caller keeps Len within its limit.
+func (b *buffer) Append(pcm []int16) {
+	b.appended += voice.Samples(len(pcm))
+	b.end += voice.Samples(len(pcm))
+	b.pcm = append(b.pcm, pcm...)
+}
+
+// Len returns the number of samples in the buffer.
+func (b *buffer) Len() int { return len(b.pcm) }
+
+// Start returns the position of the first sample in the buffer.
+func (b *buffer) Start() voice.Samples { return b.end - voice.Samples(len(b.pcm)) }
+
+// From returns the samples from position at on. They are read-only and change with the next call.
+func (b *buffer) From(at voice.Samples) []int16 {
+	return b.pcm[min(max(at-b.Start(), 0), voice.Samples(len(b.pcm))):]
+}
+
+// DropBefore drops the samples before position at.
+func (b *buffer) DropBefore(at voice.Samples) {
+	n := int(min(max(at-b.Start(), 0), voice.Samples(len(b.pcm))))
+	if n == 0 {
+		return
+	}
+	b.dropped += voice.Samples(n)
+	b.pcm = append(b.pcm[:0], b.pcm[n:]...)
+}
+
+// Commit empties the buffer and returns its samples, which become an item. The caller owns them.
+func (b *buffer) Commit() []int16 {
+	pcm := b.pcm
+	b.committed += voice.Samples(len(pcm))
+	b.pcm = nil
+	return pcm
+}
+
+// Clear empties the buffer and forgets its samples.
+func (b *buffer) Clear() {
+	b.cleared += voice.Samples(len(b.pcm))
+	b.pcm = b.pcm[:0]
+}

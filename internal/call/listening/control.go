@@ -1,0 +1,138 @@
+package listening
+
+// The calls of the session to an Input besides audio: it sets turn detection, commits and clears the buffer, and asks for times.
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/internal/voice"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// minCommit is the least audio that can be committed, in samples: 100 ms, as in the protocol.
+const minCommit = room.InputRate / 10
+
+// Configure takes over the settings of turn detection; nil switches it off. The caller does not change td afterwards.
+func (in *Input) Configure(td *wire.TurnDetection) {
+	in.settings = td
+	if td != nil {
+		in.padding = td.PrefixPaddingMS
+	}
+}
+
+// StartDetection starts the detector afresh.
+func (in *Input) StartDetection() {
+	in.on = true
+	in.listener.detector.Reset()
+	in.listener.endpointing = endpointing{}
+}
+
+// StopDetection stops the detector.
+func (in *Input) StopDetection() { in.on = false }
+
+// PlaybackEnded says that the agent fell silent at now: the client's echo cancellation adapts to that.
+func (in *Input) PlaybackEnded(now time.Time) { in.listener.playback.ended = now }
+
+// TurnEnded says that a turn has ended, committed or discarded.
+func (in *Input) TurnEnded() {
+	in.kept = keptAudio{}
+	in.listener.endpointing.endTurn()
+}
+
+// --- the buffer
+
+// Start returns the position of the first sample in the buffer.
+func (in *Input) Start() voice.Samples { return in.buffer.Start() }
+
+// Since returns a copy of the buffer's audio from position at on, at room.InputRate.
+func (in *Input) Since(at voice.Samples) []int16 { return slices.Clone(in.buffer.From(at)) }
+
+// Len returns the number of samples in the buffer.
+func (in *Input) Len() int { return in.buffer.Len() }
+
+// TurnStart returns the position where a turn begins whose onset is the present frame: with its pre-roll, and with the words of a
+// candidate that was rejected just before, as far as they are in the buffer.
+func (in *Input) TurnStart() voice.Samples { return max(in.buffer.Start(), in.turnStart()) }
+
+// DropBefore drops the audio before position at.
+func (in *Input) DropBefore(at voice.Samples) { in.buffer.DropBefore(at) }
+
+// Commit empties the buffer and returns its audio at room.InputRate. The caller owns it.
+func (in *Input) Commit() []int16 {
+	in.reportedFull = false
+	return in.buffer.Commit()
+}
+
+// CheckCommit returns the failure of a client's commit when the buffer has too little audio, else nil.
+func (in *Input) CheckCommit() *room.Failure {
+	if in.buffer.Len() >= minCommit {
+		return nil
+	}
+	return &room.Failure{
+		Code: "input_audio_buffer_commit_empty",
+		Message: fmt.Sprintf("Error committing input audio buffer: buffer too small. Expected at least 100ms of audio, but buffer only has %.2fms of audio.",
+			float64(in.buffer.Len())*1000/room.InputRate),
+	}
+}
+
+// Clear forgets the buffer and what the decoder has kept back. Speech that goes on begins the next turn.
+func (in *Input) Clear() {
+	in.buffer.Clear()
+	in.decoder.Reset()
+	in.kept = keptAudio{}
+	in.listener.endpointing.endTurn()
+}
+
+// --- times
+
+// ElapsedMS returns how much audio the detector has taken since the session began, in ms.
+func (in *Input) ElapsedMS() int { return int(in.frames) * frameMS }
+
+// LastSpeech returns when the last speech came; zero before the first.
+func (in *Input) LastSpeech() time.Time { return in.listener.lastSpeech }
+
+// AudioTimeoutIn returns how long after now the client may still be silent before an open turn ends for it; 0 or less when that time
+// is over. The detector counts audio, not time: without audio it would wait for ever.
+func (in *Input) AudioTimeoutIn(now time.Time) time.Duration {
+	return AudioTimeout - now.Sub(in.listener.lastAudio)
+}
+
+// Voiced reports whether the user speaks or has only just stopped: less than 200 ms before.
+func (in *Input) Voiced() bool { return in.listener.endpointing.silentMS < pauseMS }
+
+// Silence returns how long the user has been silent.
+func (in *Input) Silence() time.Duration {
+	return time.Duration(in.listener.endpointing.silentMS) * time.Millisecond
+}
+
+// IdleTimeout returns after how long without speech the session answers by itself (idle_timeout_ms); ok is false if it does not.
+func (in *Input) IdleTimeout() (d time.Duration, ok bool) {
+	td := in.settings
+	if !in.Detecting() || td.Type != wire.ServerVAD || td.IdleTimeoutMS == nil {
+		return 0, false
+	}
+	return time.Duration(*td.IdleTimeoutMS) * time.Millisecond, true
+}
+
+// FramesSince returns the frames from position start on, for a recogniser that opens when the turn has begun. They are read-only.
+// Frames of the last 1.2 s are those that Next returned; older audio is resampled again, as far back as the buffer has it.
+// It does not know any more in which of the older audio the user spoke: the end of a turn is not judged by that.
+func (in *Input) FramesSince(start voice.Samples) (frames []Frame) {
+	back := int((voice.Samples(in.frames*frameSamples) - start) / frameSamples)
+	if back <= len(in.recent) || in.buffer.Len() <= len(in.recent)*frameSamples {
+		return append([]Frame(nil), in.recent[len(in.recent)-min(len(in.recent), max(0, back)):]...)
+	}
+	again := in.framing.again
+	again.Reset()
+	pcm := again.Append(nil, voice.PCM16ToFloat(nil, in.buffer.From(start)))
+	for frame := range slices.Chunk(again.Flush(pcm), voice.FrameSize) {
+		frames = append(frames, Frame{PCM: frame})
+	}
+	for i := 1; i <= len(in.recent) && i < len(frames); i++ { // the newest ones are known; the last of frames may be less than a frame
+		frames[len(frames)-i].Speech = in.recent[len(in.recent)-i].Speech
+	}
+	return frames
+}

@@ -1,0 +1,92 @@
+package listening
+
+// The judge of a candidate: is speech over the agent a barge-in, or a cough, or a "mm-hm"?
+
+import "github.com/antiphon-rt/antiphon/internal/engine/endofturn"
+
+// What speaks for and against a barge-in, in milliseconds.
+const (
+	judgeSpeech  = 600  // speech with short gaps that confirms by itself
+	judgeGap     = 100  // a longer gap ends one run of speech
+	judgeEnd     = 200  // a silence this long ends the candidate; the detector has waited some 70 ms more
+	judgeWords   = 150  // speech that must be there before words are believed
+	judgeDecides = 1000 // the latest decision after the onset
+	judgeLead    = 150  // how much earlier than its speech a client's candidate may come
+	judgeAnswer  = 300  // speech that is an answer where the agent has said all
+)
+
+// verdict is the decision of a judge.
+type verdict uint8
+
+const (
+	undecided verdict = iota
+	confirmed
+	rejected
+)
+
+// judge gathers the evidence about one candidate. The zero value is a judge without any evidence.
+type judge struct {
+	elapsed int            // ms since the onset
+	run     int            // ms of the present run of speech, short gaps included
+	speech  int            // ms of speech in all
+	gap     int            // ms since the last speech
+	said    endofturn.Said // what the newest live transcript says
+	// language has the words of the user's language.
+	language endofturn.Choice
+	// answers: only the end of the agent's response is unplayed, so the user answers it rather than listens.
+	answers bool
+	// near: the agent has almost finished, or has asked a question. Any word is then an answer, and the judge waits for the
+	// recogniser's words as long as it may.
+	near bool
+}
+
+// predicted returns the judge of a candidate that the client's detector has opened: its speech may still be on the way.
+func predicted() judge { return judge{gap: -judgeLead} }
+
+// frame weighs 10 ms of audio.
+func (j *judge) frame(speech bool) verdict {
+	j.elapsed += frameMS
+	if speech {
+		j.speech += frameMS
+		if j.gap > judgeGap {
+			j.run = 0
+		} else {
+			j.run += max(0, j.gap)
+		}
+		j.gap = 0
+		j.run += frameMS
+	} else {
+		j.gap += frameMS
+	}
+	switch {
+	case j.run >= judgeSpeech && !j.listens():
+		return confirmed
+	case j.gap >= judgeEnd && j.answers && j.speech >= judgeAnswer:
+		return confirmed
+	case j.gap >= judgeEnd && !(j.near && j.speech >= judgeWords):
+		return rejected
+	case j.elapsed >= judgeDecides:
+		return j.deadline()
+	}
+	return undecided
+}
+
+// partial weighs the live transcript so far.
+func (j *judge) partial(text string) verdict {
+	j.said = j.language.Language(text).Over(text)
+	if j.speech >= judgeWords && (j.said.Interrupts || j.answers && text != "" || j.near && j.said.Answers) {
+		return confirmed
+	}
+	return undecided
+}
+
+// listens reports whether the user has only acknowledged what the agent says.
+func (j *judge) listens() bool { return !j.answers && !j.near && j.said.Acknowledges }
+
+// deadline decides: confirmed if speech goes on, rejected if it has stopped or never came.
+func (j *judge) deadline() verdict {
+	if j.speech > 0 && j.gap <= judgeGap && !j.listens() {
+		return confirmed
+	}
+	return rejected
+}

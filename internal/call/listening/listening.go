@@ -1,0 +1,289 @@
+package listening
+
+// A Listening: its parts, and the audio that goes through it.
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
+	"github.com/antiphon-rt/antiphon/internal/call/link"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
+	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
+	"github.com/antiphon-rt/antiphon/internal/engine/sounds"
+	"github.com/antiphon-rt/antiphon/internal/env"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// Parts are the other parts of the session that a Listening uses. They belong to the session's goroutine, as the Listening does.
+type Parts struct {
+	Env         env.Env
+	Log         *slog.Logger
+	Transcriber pipeline.Transcriber
+	Guard       *watchdog.Guard // bounds the calls into the Transcriber
+	// EndOfTurn returns an estimator of the ends of turns in a language; nil for none.
+	EndOfTurn func(language string) endofturn.Estimator
+	// Languages are languages of the program's own, for the judge of barge-ins; nil for none.
+	Languages endofturn.Own
+	// Retranscriber recognises each utterance again as a whole at its end; nil: nothing does.
+	Retranscriber pipeline.Transcriber
+	// Noise reduces the noise of the user's audio; nil if nothing does. The Settings ask for it only where it works.
+	Noise pipeline.NoiseReducer
+	GateParts
+	// Sounds finds the sounds of a turn; nil if nothing does.
+	Sounds       sounds.Tagger
+	Settings     *conversation.Settings
+	Conversation *conversation.Conversation
+	// Buffer is how many samples the input buffer holds.
+	Buffer int
+	// Context ends with the session.
+	Context context.Context //nolint:containedctx // the life of the session's goroutines, not of a call
+	// Post takes the reports of timers and recognitions, from any goroutine. It reports false when the session has ended.
+	Post func(Event) bool
+}
+
+// Facts are what a Listening must know of the other rooms when it takes an event of its own, or performs an effect.
+type Facts struct {
+	// NearAnswer: the agent has almost finished, or has asked a question: one word is then an answer.
+	NearAnswer bool
+	// Unbegun is the response that the client has asked for and whose body has not begun; 0 for none.
+	Unbegun response.ID
+	// Strict: the voice of each turn must be asked about now, also in a session that has earned trust.
+	Strict bool
+}
+
+// Listening is the user's half of a session. See the package comment.
+type Listening struct {
+	Parts
+	input  *Input
+	speech *Recognitions
+	timers *env.Timers
+	idle   uint64 // names the timer of idle_timeout_ms
+	// appended is when the last input_audio_buffer.append came.
+	appended time.Time
+	can      call.Capabilities
+	reducing string // the kind of noise reduction that is on; "" for none
+	workers  *env.Group
+	gate     voiceGate
+	tagging  int // how many turns the Tagger works on
+}
+
+// NewListening returns a Listening that detects no turns yet.
+func NewListening(p Parts) (*Listening, error) {
+	in, err := NewInput(p.Buffer)
+	if err != nil {
+		return nil, err
+	}
+	l := &Listening{Parts: p, input: in, timers: env.NewTimers(p.Env), workers: env.NewGroup(p.Env), gate: voiceGate{turns: map[turn.ID]*gatedTurn{}}}
+	l.speech = NewRecognitions(p.Context, RecognitionParts{
+		Env: p.Env, Transcriber: p.Transcriber, Guard: p.Guard, EndOfTurn: p.EndOfTurn, Retranscriber: p.Retranscriber,
+		Post: func(e RecognitionEvent) bool { return p.Post(Report{e}) },
+	})
+	return l, nil
+}
+
+// Connect gives the Listening the capabilities of the session's link.
+func (l *Listening) Connect(can call.Capabilities) { l.can = can }
+
+// Close stops the timers and the noise reduction, and drops every turn.
+func (l *Listening) Close() {
+	l.input.cleaner.close()
+	l.timers.StopAll()
+	l.speech.Close()
+}
+
+// Wait joins all goroutines of the Listening. Parts.Context must have ended before, or the wait lasts as long as they do.
+func (l *Listening) Wait() {
+	l.speech.Wait()
+	l.workers.Wait()
+}
+
+// Turns returns how many turns are open or wait for their transcripts.
+func (l *Listening) Turns() int { return l.speech.Turns() }
+
+// Transcribing returns how many recordings are being transcribed.
+func (l *Listening) Transcribing() int { return l.speech.Transcribing() }
+
+// Configure takes over the settings of turn detection and noise reduction.
+func (l *Listening) Configure() {
+	l.input.Configure(l.Settings.TurnDetection())
+	l.reduceNoise()
+}
+
+// PlaybackEnded notes that the agent has fallen silent.
+func (l *Listening) PlaybackEnded(s *coord.State) {
+	l.input.PlaybackEnded(l.Env.Now())
+	l.ArmIdle(s)
+}
+
+// OpenPredicted begins to judge candidate t, which the client's detector has opened. answers says that only the end of the agent's response
+// is unplayed: the user answers it rather than listens. nearAnswer is that of Facts.
+func (l *Listening) OpenPredicted(t turn.ID, answers, nearAnswer bool, s *coord.State) {
+	l.input.OpenPredicted(t, answers, nearAnswer, l.inputView(s))
+}
+
+// Likely returns the open turn if its end is likely, and what the user has said in it so far; 0 for none. The user has paused for 200 ms, and a
+// response will answer the turn.
+func (l *Listening) Likely(s *coord.State) (t turn.ID, said string) {
+	if td := l.Settings.TurnDetection(); td == nil || !td.CreateResponse || l.input.Voiced() || !l.trusts() {
+		return 0, ""
+	}
+	switch s.Turn.(type) {
+	case turn.Speaking, turn.Confirming:
+		t = turn.Open(s.Turn)
+	case turn.Idle, turn.Candidate:
+	}
+	if said = l.speech.Text(t); said == "" {
+		return 0, ""
+	}
+	return t, said
+}
+
+// --- audio
+
+// appendsFor is how long after an input_audio_buffer.append the audio of the client's track is dropped: a client has one source of audio
+// at a time. The pieces of a client that appends in real time come more often than that.
+const appendsFor = 500 * time.Millisecond
+
+// appending reports whether events bring the client's audio at the moment, so that its track does not count.
+func (l *Listening) appending() bool {
+	return !l.appended.IsZero() && l.Env.Now().Sub(l.appended) < appendsFor
+}
+
+// Audio takes audio of the client's track: mono, format.InputRate. It is dropped while events bring the audio. The caller may change pcm once
+// it has performed the actions.
+func (l *Listening) Audio(pcm []int16, s *coord.State) room.List {
+	if l.appending() {
+		return nil
+	}
+	l.input.Append(pcm, l.Env.Now())
+	return l.listen(s)
+}
+
+// Missing takes samples of the client's track that have not arrived.
+func (l *Listening) Missing(samples int, s *coord.State) room.List {
+	if l.appending() {
+		return nil
+	}
+	l.input.Missing(samples)
+	return l.listen(s)
+}
+
+// Append takes the audio of an input_audio_buffer.append.
+func (l *Listening) Append(audio []byte, s *coord.State) (out room.List) {
+	if f := l.input.AppendEncoded(l.Settings.InputFormat(), audio, l.Env.Now()); f != nil {
+		out.Fail(f)
+		return out
+	}
+	l.appended = l.Env.Now()
+	return l.listen(s)
+}
+
+// Commit takes an input_audio_buffer.commit.
+func (l *Listening) Commit(s *coord.State) room.List {
+	l.input.EndEncoded(l.Env.Now())
+	out := l.listen(s)
+	out.Then(func(*coord.State) (out room.List) {
+		if f := l.input.CheckCommit(); f != nil {
+			out.Fail(f)
+			return out
+		}
+		return step(turn.Commit{})
+	})
+	return out
+}
+
+// Clear takes an input_audio_buffer.clear.
+func (l *Listening) Clear() room.List {
+	out := step(turn.Clear{})
+	out.Then(func(*coord.State) (out room.List) {
+		l.input.Clear()
+		out.Send(&wire.InputAudioBufferCleared{})
+		return out
+	})
+	return out
+}
+
+// listen looks at each frame of the audio that was appended. It stops at the first frame that means something to the turn machine, and goes
+// on once that is performed.
+func (l *Listening) listen(s *coord.State) (out room.List) {
+	if err := l.input.cleaner.takeFailure(); err != nil {
+		l.withoutNoiseReduction(err)
+	}
+	for r, ok := l.input.Next(l.inputView(s)); ok; r, ok = l.input.Next(l.inputView(s)) {
+		if r.Frame.PCM != nil {
+			out = append(out, l.recognise(r.Frame, s)...)
+		}
+		if r.Failure != nil {
+			out.Fail(r.Failure)
+		}
+		if r.Event != nil {
+			out = append(out, step(r.Event)...)
+			out.Then(l.listen)
+			return out
+		}
+	}
+	return out
+}
+
+// recognise gives a frame to the recogniser of the open turn. If the recogniser cannot keep up, the machines learn that after the event in hand.
+func (l *Listening) recognise(frame Frame, s *coord.State) (out room.List) {
+	failed := l.speech.Write(turn.Open(s.Turn), frame)
+	if failed == nil {
+		return nil
+	}
+	for _, a := range l.report(failed, s) {
+		if follows, is := a.(room.Step); is {
+			out.Later(follows.Event)
+		}
+	}
+	return out
+}
+
+// inputView returns the part of the session's state that the Input reads.
+func (l *Listening) inputView(s *coord.State) InputView {
+	_, degraded := s.Live.(transcription.Unavailable)
+	return InputView{
+		Turn: s.Turn, AgentAudible: audible(s), NoLiveTranscription: degraded, FarEnd: l.can.FarEndReader, Path: l.can.RoundTripper,
+		Language: endofturn.Choice{Name: l.Settings.TranscribeConfig(false).Language, Own: l.Languages},
+	}
+}
+
+// speechView returns the part of the session's state that the Speech reads.
+func (l *Listening) speechView(s *coord.State) RecognitionView {
+	td := l.Settings.TurnDetection()
+	v := RecognitionView{
+		Wants: l.wants(), Semantic: td != nil && td.Type == wire.SemanticVAD, Voiced: l.input.Voiced(), Silence: l.input.Silence(), Turn: s.Turn,
+	}
+	if v.Semantic {
+		v.Threshold, v.FallbackMS = endofturn.Threshold(td.Eagerness), uint32(eagernessMS(td.Eagerness))
+	}
+	return v
+}
+
+// wants returns which events about transcripts the client wants.
+func (l *Listening) wants() Wants {
+	return Wants{Transcripts: l.Settings.Transcription() != nil, Logprobs: l.Settings.Logprobs()}
+}
+
+// audible reports whether the agent is heard at the moment.
+func audible(s *coord.State) bool {
+	_, playing := s.Playout.(playout.Playing)
+	return playing
+}
+
+// step returns the actions for one event of the turn machine, none for nil.
+func step(e turn.Event) (out room.List) {
+	if e != nil {
+		out.Step(coord.OfTurn{Event: e})
+	}
+	return out
+}

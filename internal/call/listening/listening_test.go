@@ -1,0 +1,232 @@
+package listening
+
+// A Listening: full buffer, time-outs, slow recognisers and appended audio.
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/onsi/gomega"
+	"go.uber.org/goleak"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
+	"github.com/antiphon-rt/antiphon/internal/env"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// half is a Listening and the session's machines, without an actor.
+type half struct {
+	g         *gomega.WithT
+	l         *Listening
+	state     coord.State
+	events    chan Event
+	sent      []string // types of the events for the client, and codes of its failures
+	later     []coord.Event
+	committed []turn.ID
+}
+
+// live runs a test with an input buffer of one second, on a clock of its own. change changes the Listening's
+// Parts and the session's settings; nil changes nothing.
+func live(t *testing.T, name string, change func(*Parts, *wire.Session), tell func(b *half)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b := &half{g: gomega.NewWithT(t), events: make(chan Event, 100)}
+			p, session := scripted.New(scripted.Options{}), wire.DefaultSession()
+			ctx, cancel := context.WithCancel(t.Context())
+			parts := Parts{
+				Env: env.System(), Log: slog.New(slog.DiscardHandler), Transcriber: p.Transcriber,
+				Guard:        watchdog.New(env.System(), watchdog.Defaults()),
+				Conversation: conversation.New(env.System(), p.Model),
+				Buffer:       room.InputRate, Context: ctx, Post: func(e Event) bool { b.events <- e; return true },
+			}
+			if change != nil {
+				change(&parts, &session)
+			}
+			parts.Settings = conversation.NewSettings(env.System(), p, session, nil)
+			var err error
+			b.l, err = NewListening(parts)
+			b.g.Expect(err).NotTo(gomega.HaveOccurred())
+			b.l.Configure()
+			b.state = coord.New(b.l.Settings.MachineConfig(false))
+			b.step(coord.OfConn{Event: conn.Opened{VAD: session.Audio.Input.TurnDetection != nil}})
+			tell(b)
+			cancel()
+			b.l.Close()
+			b.l.Wait()
+		})
+	})
+}
+
+// do performs the actions of the Listening, as the actor does.
+func (b *half) do(out room.List) {
+	for _, a := range out {
+		switch a := a.(type) {
+		case room.Send:
+			b.sent = append(b.sent, a.Event.Type())
+		case room.Answer:
+			b.sent = append(b.sent, a.Event.Type())
+		case room.Fail:
+			b.sent = append(b.sent, a.Failure.Code)
+		case room.Step:
+			b.step(a.Event)
+		case room.StepAt:
+			b.step(a.Event)
+		case room.Later:
+			b.later = append(b.later, a.Event)
+		case room.Then:
+			b.do(a.Next(&b.state))
+		case room.Committed:
+			b.committed = append(b.committed, a.Turn)
+		}
+	}
+}
+
+func (b *half) step(e coord.Event) {
+	next, effects, _ := coord.Next(b.state, playout.Position{}, e)
+	b.state = next
+	for _, f := range effects {
+		switch f := f.(type) {
+		case turn.Effect:
+			b.do(b.l.Turn(f, &b.state, Facts{}))
+		case transcription.Effect:
+			b.do(b.l.Transcription(f, &b.state, Facts{}))
+		case conn.StartVAD:
+			b.l.StartDetection(&b.state)
+		case conn.StopVAD:
+			b.l.StopDetection()
+		}
+	}
+}
+
+// audio takes audio of the client's track.
+func (b *half) audio(samples int) { b.do(b.l.Audio(make([]int16, samples), &b.state)) }
+
+// openTurn opens a turn that no silence ends.
+func (b *half) openTurn() {
+	b.step(coord.OfTurn{Event: turn.Onset{}})
+	b.l.input.StopDetection()
+}
+
+// next waits for the next event that the Listening posts, and handles it.
+func (b *half) next() Event {
+	e := <-b.events
+	b.do(b.l.Handle(e, &b.state, Facts{}))
+	return e
+}
+
+func TestAFullBuffer(t *testing.T) {
+	live(t, "a turn that is longer than the buffer is committed, and goes on in the next", nil, func(b *half) {
+		b.openTurn()
+		b.audio(room.InputRate)
+		b.g.Expect(b.l.input.Len()).To(gomega.Equal(room.InputRate))
+		b.g.Expect(b.committed).To(gomega.BeEmpty())
+		b.audio(480)
+		b.g.Expect(b.l.input.Len()).To(gomega.Equal(480))
+		b.g.Expect(b.committed).To(gomega.Equal([]turn.ID{1}))
+		b.g.Expect(b.sent).To(gomega.ContainElement("input_audio_buffer.committed"))
+	})
+
+	byClient := func(_ *Parts, s *wire.Session) { s.Audio.Input.TurnDetection = nil }
+	live(t, "a client that commits by itself keeps its newest audio, and gets one failure", byClient, func(b *half) {
+		b.audio(room.InputRate)
+		b.audio(480)
+		b.audio(480)
+		b.g.Expect(b.sent).To(gomega.Equal([]string{"input_audio_buffer_full"}))
+		b.g.Expect(b.l.input.Len()).To(gomega.Equal(room.InputRate-2*(room.InputRate/makesRoom)+960), "the oldest audio makes room")
+		b.do(b.l.Clear())
+		b.audio(480)
+		b.g.Expect(b.l.input.Len()).To(gomega.Equal(480))
+	})
+
+	live(t, "a commit of too little audio is refused, and of enough audio makes an item", byClient, func(b *half) {
+		b.audio(480)
+		b.do(b.l.Commit(&b.state))
+		b.g.Expect(b.sent).To(gomega.Equal([]string{"input_audio_buffer_commit_empty"}))
+		b.sent = nil
+		b.audio(4800)
+		b.do(b.l.Commit(&b.state))
+		b.g.Expect(b.sent).To(gomega.Equal([]string{"input_audio_buffer.committed", "conversation.item.added", "conversation.item.done"}))
+		b.g.Expect(b.committed).To(gomega.Equal([]turn.ID{1}))
+	})
+}
+
+func TestWaitsForTheUserEnd(t *testing.T) {
+	idle := func(_ *Parts, s *wire.Session) { ms := 5000; s.Audio.Input.TurnDetection.IdleTimeoutMS = &ms }
+	live(t, "a session in which nobody speaks answers after idle_timeout_ms", idle, func(b *half) {
+		began := time.Now()
+		b.g.Expect(b.next()).To(gomega.BeAssignableToTypeOf(IdleDue{}))
+		b.g.Expect(time.Since(began)).To(gomega.Equal(5 * time.Second))
+		b.g.Expect(b.sent[0]).To(gomega.Equal("input_audio_buffer.timeout_triggered"))
+		b.g.Expect(b.committed).To(gomega.HaveLen(1))
+	})
+
+	live(t, "an expired idle timer that was replaced before does nothing", idle, func(b *half) {
+		wait(5 * time.Second)
+		b.l.ArmIdle(&b.state)
+		b.next()
+		b.g.Expect(b.sent).To(gomega.BeEmpty())
+	})
+
+	live(t, "a turn whose client sends nothing any more ends", nil, func(b *half) {
+		b.step(coord.OfTurn{Event: turn.Onset{}})
+		b.audio(480)
+		began := time.Now()
+		for len(b.committed) == 0 {
+			b.next()
+		}
+		b.g.Expect(time.Since(began)).To(gomega.Equal(5 * time.Second))
+	})
+}
+
+// stuck is a recogniser that takes no audio.
+type stuck struct{ pipeline.Transcriber }
+
+// Open implements pipeline.Transcriber.
+func (stuck) Open(ctx context.Context, _ pipeline.TranscribeConfig) (pipeline.Transcription, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestARecogniserThatCannotKeepUp(t *testing.T) {
+	slow := func(p *Parts, _ *wire.Session) { p.Transcriber, p.Buffer = stuck{p.Transcriber}, MaxBuffer }
+	live(t, "the machines learn of it once, after the audio in hand", slow, func(b *half) {
+		b.openTurn()
+		b.audio(62 * room.InputRate)
+		b.g.Expect(b.later).To(gomega.Equal([]coord.Event{coord.OfTranscription{Event: transcription.Failed{Turn: 1}}}))
+	})
+}
+
+// wait lets d pass in the bubble.
+func wait(d time.Duration) { <-time.After(d) }
+
+func TestAppendedAudioReplacesTheTrack(t *testing.T) {
+	byClient := func(_ *Parts, s *wire.Session) { s.Audio.Input.TurnDetection = nil }
+	live(t, "while events bring the audio, and for half a second after them", byClient, func(b *half) {
+		b.audio(480)
+		for range 10 {
+			b.do(b.l.Append(make([]byte, 2*960), &b.state))
+			b.audio(480)
+			b.do(b.l.Missing(480, &b.state))
+			<-time.After(40 * time.Millisecond)
+		}
+		b.g.Expect(b.l.input.Len()).To(gomega.Equal(480 + 10*960))
+		<-time.After(appendsFor)
+		b.audio(480)
+		b.g.Expect(b.l.input.Len()).To(gomega.Equal(480 + 10*960 + 480))
+	})
+}

@@ -1,0 +1,120 @@
+package listening
+
+// Recordings: audio that is transcribed as a whole. A client's item brings it, or a turn that the machines gave up.
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// MaxLate is how many turns may wait that the machines gave up.
+const MaxLate = 8
+
+// lateTurn is a turn that the machines gave up: its audio is transcribed again, after those before it.
+type lateTurn struct {
+	item   id.Item
+	pcm    []int16
+	config pipeline.TranscribeConfig
+}
+
+// MaxRecordings is how many recordings are transcribed at a time.
+const MaxRecordings = 8
+
+// Recording is one part of an item: audio without a transcript.
+type Recording struct {
+	Part int     // which part of the item
+	PCM  []int16 // mono, at room.InputRate
+}
+
+// TakeRecording takes the audio that has no transcript out of w; name is the format that it is in. It returns nil if there is none, and a
+// failure if the audio cannot be transcribed. w.Content is replaced, not changed.
+func (s *Recognitions) TakeRecording(w *wire.Item, name string) (*Recording, *room.Failure) {
+	silent := func(c wire.Content) bool { return c.Type == wire.ContentInputAudio && c.Transcript == nil }
+	at := slices.IndexFunc(w.Content, silent)
+	if at < 0 {
+		return nil, nil
+	}
+	bad := func(part int, message string) (*Recording, *room.Failure) {
+		return nil, &room.Failure{Code: wire.CodeInvalidValue, Param: fmt.Sprintf("item.content[%d].audio", part), Message: message}
+	}
+	audio := w.Content[at].Audio
+	switch second := slices.IndexFunc(w.Content[at+1:], silent); {
+	case second >= 0:
+		return bad(at+1+second, "one part of an item can be transcribed: make an item of each, or give the transcript")
+	case len(audio) == 0:
+		return bad(at, "there is no audio in it: give audio in the session's input format, or a transcript")
+	case name == wire.FormatPCM && len(audio)%2 != 0:
+		return bad(at, "audio/pcm has 2 bytes a sample: the length must be even")
+	case s.recordings == MaxRecordings:
+		return nil, &room.Failure{
+			Code: "too_many_transcriptions", Param: "item",
+			Message: fmt.Sprintf("%d recordings are being transcribed: wait for one to be", MaxRecordings),
+		}
+	}
+	var d room.Decoder
+	pcm, err := d.Decode(name, audio)
+	if err != nil {
+		return nil, &room.Failure{Type: room.TypeServer, Code: "audio_format", Param: "item", Message: err.Error()}
+	}
+	w.Content = slices.Clone(w.Content)
+	w.Content[at].Audio = nil
+	return &Recording{at, append(pcm, d.Rest()...)}, nil
+}
+
+// Transcribe has a recording of item transcribed. Recorded reports the end of that.
+func (s *Recognitions) Transcribe(r *Recording, item id.Item, c pipeline.TranscribeConfig) {
+	s.recordings++
+	s.record(Recorded{Item: item, Transcript: Transcript{Part: r.Part, Samples: len(r.PCM)}}, r.PCM, c)
+}
+
+// record has pcm transcribed. done is completed and posted at the end of that.
+func (s *Recognitions) record(done Recorded, pcm []int16, c pipeline.TranscribeConfig) {
+	s.stage.recognise(c, 0, pcm, nil, func(e RecognitionEvent) bool {
+		switch e := e.(type) {
+		case Final:
+			done.Transcript.Text, done.Transcript.Words = e.Text, e.Words
+		case Failed:
+			done.Err, done.Transcript.Failure = e.Err, e.Err.Error()
+		case Refused:
+			done.Transcript.Failure = "the recogniser does not take it"
+		case Ready, Partial, Ending, Recorded, Retranscribed:
+			return true
+		}
+		return s.post(done)
+	})
+}
+
+// Transcribing returns how many recordings are being transcribed.
+func (s *Recognitions) Transcribing() int { return s.recordings }
+
+// TranscribeLater has a turn transcribed that the machines gave up, once the late turns before it are done. Recorded reports its
+// transcript. TranscribeLater reports false, and does nothing, if MaxLate turns wait.
+func (s *Recognitions) TranscribeLater(d Delivery, c pipeline.TranscribeConfig) bool {
+	if len(s.late) == MaxLate {
+		return false
+	}
+	s.late = append(s.late, lateTurn{d.Item, d.PCM, c})
+	if len(s.late) == 1 {
+		s.nextLate()
+	}
+	return true
+}
+
+// lateDone forgets the oldest late turn, whose transcript is there, and begins with the next.
+func (s *Recognitions) lateDone() {
+	s.late = s.late[min(1, len(s.late)):]
+	if len(s.late) > 0 {
+		s.nextLate()
+	}
+}
+
+// nextLate begins to transcribe the oldest late turn.
+func (s *Recognitions) nextLate() {
+	t := s.late[0]
+	s.record(Recorded{Item: t.item, Transcript: Transcript{Samples: len(t.pcm)}, late: true}, t.pcm, t.config)
+}

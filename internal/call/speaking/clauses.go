@@ -1,0 +1,54 @@
+package speaking
+
+// The text of a response on its way through the synthesizer, clause by clause.
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/internal/voice"
+)
+
+// enqueue gives a clause to the synthesizer, by way of the synthesis machine.
+func (g *Generator) enqueue(r *Response, clause string) room.List {
+	o := r.text.message
+	if o == nil {
+		return nil
+	}
+	n := r.text.clauses
+	r.text.clauses++
+	r.text.saying[n] = synthesizedPart{o, o.item.AddClause(clause), clause}
+	return g.synthesize(r, synthesis.Enqueue{Clause: n})
+}
+
+// synthesizerSays takes a piece of audio of a clause. audible says that the agent is audible at present.
+func (g *Generator) synthesizerSays(r *Response, e Audio, audible bool) room.List {
+	if r.closed() {
+		return nil
+	}
+	if c, ok := r.text.saying[e.Clause]; ok {
+		c.item.item.SpokenClause(c.span, r.track.Length()-c.item.start, voice.Samples(len(e.PCM)))
+	}
+	if r.track.Dropped() {
+		return nil
+	}
+	if o := r.lastMessage(); o != nil {
+		g.Conversation.AddAudio(o.item, e.PCM)
+	}
+	if r.turn != nil {
+		r.turn.FirstAudio(g.Env.Now())
+	}
+	if r.OutOfBand() {
+		return g.Player.WriteOutOfBand(r.track, e.PCM)
+	}
+	return g.Player.Write(r.track, e.PCM, audible)
+}
+
+// clauseSaid notes that all audio of clause n has been generated.
+func (r *Response) clauseSaid(n uint32) {
+	c, ok := r.text.saying[n]
+	if !ok {
+		return
+	}
+	delete(r.text.saying, n)
+	c.item.item.EndClause(c.span, r.track.Length()-c.item.start)
+}

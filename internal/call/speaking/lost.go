@@ -1,0 +1,60 @@
+package speaking
+
+import (
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/internal/journal"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// Responses that an earlier session of the call has begun and not ended.
+
+// EndLost ends a response that an earlier session of the call has begun and not ended.
+func (g *Generator) EndLost(r journal.Response) (out room.List) {
+	done := r.Response
+	done.Status = statusCancelled
+	done.StatusDetails = &wire.StatusDetails{Type: statusCancelled, Reason: "client_cancelled", Error: &wire.StatusError{Type: "server_error", Code: room.CodeMoved}}
+	var items []*conversation.Item
+	for _, o := range r.Items {
+		it := g.Conversation.Find(o.Item)
+		if it == nil { // it is deleted, or of an out-of-band response
+			continue
+		}
+		if !o.Done {
+			out = append(out, g.endLostItem(done.ID, o, it)...)
+		}
+		items = append(items, it)
+	}
+	out.Send(responseDone(&done, items))
+	return out
+}
+
+// endLostItem ends an output item of such a response.
+func (g *Generator) endLostItem(of string, o journal.OpenItem, it *conversation.Item) (out room.List) {
+	switch it.Type {
+	case wire.ItemMCPCall:
+		if it.Running() { // it is called again, and done when the tool has ended
+			out.Send(&wire.ResponseOutputItemDone{ResponseID: of, OutputIndex: o.Index, Item: it.Item})
+			return out
+		}
+		g.Conversation.LoseOutcome(it)
+		out.Send(&wire.ResponseMCPCallFailed{ItemID: it.ID, OutputIndex: o.Index})
+	case wire.ItemFunctionCall:
+		it.Status = "incomplete"
+		out.Send(&wire.ResponseFunctionCallArgumentsDone{ResponseID: of, ItemID: it.ID, OutputIndex: o.Index, CallID: it.CallID, Name: it.Name})
+	default:
+		said := it.Interrupt(o.Part == "audio")
+		switch o.Part {
+		case "audio":
+			out.Send(&wire.ResponseOutputAudioDone{ResponseID: of, ItemID: it.ID, OutputIndex: o.Index})
+			out.Send(&wire.ResponseOutputAudioTranscriptDone{ResponseID: of, ItemID: it.ID, OutputIndex: o.Index, Transcript: said})
+			out.Send(&wire.ResponseContentPartDone{ResponseID: of, ItemID: it.ID, OutputIndex: o.Index, Part: wire.Part{Type: o.Part, Transcript: said}})
+		case "text":
+			out.Send(&wire.ResponseOutputTextDone{ResponseID: of, ItemID: it.ID, OutputIndex: o.Index})
+			out.Send(&wire.ResponseContentPartDone{ResponseID: of, ItemID: it.ID, OutputIndex: o.Index, Part: wire.Part{Type: o.Part}})
+		}
+	}
+	out.Send(&wire.ResponseOutputItemDone{ResponseID: of, OutputIndex: o.Index, Item: it.Item})
+	out.SendAll(g.Conversation.Done(it))
+	return out
+}
