@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh talk|cluster|test: installs what is missing on Debian.
-# talk: Go and the speech packages, and pip unless MODELS is none. Without the packages the server works with text, so the script only reports
-# that they are missing.
+# talk: Go and the package that speaks, and pip unless MODELS is none. Without the package the server works with text, so the script only reports
+# that it is missing.
 # cluster: also a NATS server and a reverse proxy, which scripts/cluster.sh asks for itself.
 # test: also two browsers, Node with npm, a C compiler (for the race detector), a checker of shell scripts, a sound server, a
 # TURN server (coturn), two reverse proxies, a NATS server, the tools that make networks, systemd, which checks the unit; gRPC for Python, for
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 . scripts/apt.sh
 
 mode=${1:-talk}
-speech="flite pocketsphinx pocketsphinx-en-us"
+speech=flite
 case $mode in
 talk) if [ "${MODELS:-none}" = none ]; then wanted=$speech; else wanted="$speech python3-pip"; fi ;;
 cluster) wanted="$speech nats-server caddy" ;;

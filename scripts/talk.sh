@@ -24,10 +24,10 @@ if [ "$pipeline" = best ]; then
 		if bin/antiphon models get "$models" >/dev/null; then
 			pipeline=sherpa
 		else
-			echo "talk: no neural models, so flite speaks and pocketsphinx listens, which mishears people more often. MODELS=none does not try." >&2
+			echo "talk: no neural models: the server answers what you type. The page shows the command that fetches them. MODELS=none does not try." >&2
 		fi
 		;;
-	*) echo "talk: no neural engine for this platform: flite speaks and pocketsphinx listens." >&2 ;;
+	*) echo "talk: no neural engine for this platform: the server answers what you type. antiphon setup attaches a recogniser that is a server." >&2 ;;
 	esac
 fi
 exec bin/antiphon serve --listen "127.0.0.1:$port" --pipeline "$pipeline"

@@ -93,11 +93,11 @@ func TestTranscriptShowsTheCut(t *testing.T) {
 func TestComponentsShowHowToGetWhatIsMissing(t *testing.T) {
 	g := gomega.NewWithT(t)
 	html := shown(Snapshot{Phase: PhaseIdle, Pipeline: Pipeline{Name: "embedded", Components: []Component{
-		{Stage: "transcription", Name: "pocketsphinx", State: ComponentMissing, Install: "apt-get install pocketsphinx"},
+		{Stage: "transcription", Name: "sherpa", State: ComponentMissing, Install: "antiphon models get neural-en"},
 		{Stage: "synthesis", Name: "flite", State: ComponentReady},
 	}}})
 	g.Expect(html).To(gomega.ContainSubstring(`data-state="missing"`))
-	g.Expect(html).To(gomega.ContainSubstring("<code>apt-get install pocketsphinx</code>"))
+	g.Expect(html).To(gomega.ContainSubstring("<code>antiphon models get neural-en</code>"))
 	g.Expect(html).To(gomega.ContainSubstring(`aria-label="Copy the command"`))
 	g.Expect(html).To(gomega.ContainSubstring(`data-state="ready"`))
 	g.Expect(html).To(gomega.ContainSubstring(">embedded<"))

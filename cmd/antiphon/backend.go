@@ -5,27 +5,22 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 
 	engines "github.com/antiphon-rt/antiphon/internal/engine/backend"
 	"github.com/antiphon-rt/antiphon/internal/engine/backend/rpc"
-	"github.com/antiphon-rt/antiphon/internal/engine/sphinx"
+	"github.com/antiphon-rt/antiphon/internal/engine/sherpa"
 )
 
 type backend struct {
-	Name   string `arg:"" enum:"pocketsphinx" placeholder:"NAME" help:"Which one: ${enum}."`
+	Name   string `arg:"" enum:"sherpa" placeholder:"NAME" help:"Which one: ${enum}."`
 	Socket string `type:"path" placeholder:"PATH" xor:"listen" help:"Listen on this Unix socket instead of using standard input and output."`
 	GRPC   string `name:"grpc" placeholder:"ADDRESS" xor:"listen" help:"Serve gRPC on this address, such as 127.0.0.1:50051, instead."`
 }
 
 // Run serves one back end until ctx is done or the standard input ends.
 func (b *backend) Run(ctx context.Context) error {
-	engine, err := sphinx.NewEngine(sphinx.Places{})
-	var missing *sphinx.MissingError
-	if errors.As(err, &missing) {
-		return fmt.Errorf("%w: run %s", err, sphinx.Install)
-	}
+	engine, err := sherpa.Open(sherpa.Config{})
 	if err != nil {
 		return err
 	}

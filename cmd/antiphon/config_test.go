@@ -45,7 +45,7 @@ func TestFlagsWin(t *testing.T) {
 	g.Expect(c.Serve.MaxLate).To(gomega.BeZero(), "the file says zero")
 	g.Expect(c.Serve.SecretSingleUse).To(gomega.BeTrue())
 	g.Expect(c.Serve.OpusBitrate).To(gomega.Equal(40000), "the default")
-	g.Expect(file.STT.Kind()).To(gomega.Equal("sphinx"))
+	g.Expect(file.STT.Kind()).To(gomega.Equal("sherpa"))
 }
 
 // TestConfigIsFound: antiphon.yaml in the working folder is read without a flag. --pipeline wins over its stages alone.
@@ -59,7 +59,7 @@ func TestConfigIsFound(t *testing.T) {
 		args []string
 		name string
 	}{
-		{[]string{"serve"}, "sphinx+scripted+flite"},
+		{[]string{"serve"}, "sherpa+scripted+flite"},
 		{[]string{"serve", "--pipeline", "scripted"}, "scripted"},
 	} {
 		c, line := parse(t, row.args...)
@@ -127,7 +127,7 @@ func TestConfigCheck(t *testing.T) {
 				return
 			}
 			g.Expect(err).NotTo(gomega.HaveOccurred())
-			g.Expect(out.String()).To(gomega.Equal("c.yaml is right: stt sphinx, llm scripted, tts flite\n"))
+			g.Expect(out.String()).To(gomega.Equal("c.yaml is right: stt sherpa, llm scripted, tts flite\n"))
 		})
 	}
 	err := (&checkConfig{File: filepath.Join(folder, "none.yaml")}).check(t.Context(), new(strings.Builder))

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -80,6 +81,9 @@ func TestSetup(t *testing.T) {
 // Setup writes the file for a server that asks for a key. As long as the key is not in its variable, doctor says which one to set.
 func TestSetupWithAKey(t *testing.T) {
 	g := gomega.NewWithT(t)
+	models, err := filepath.Abs("../../.cache/models")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Setenv("ANTIPHON_MODELS", models)
 	t.Chdir(t.TempDir())
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, `{"version":"0.11.0"}`) })
@@ -99,7 +103,7 @@ func TestSetupWithAKey(t *testing.T) {
 	t.Cleanup(server.Close)
 	s := setup{Yes: true, At: []string{server.URL}, File: config.Name}
 	var out strings.Builder
-	err := s.run(t.Context(), strings.NewReader(""), &out, os.Getenv)
+	err = s.run(t.Context(), strings.NewReader(""), &out, os.Getenv)
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("run export VLLM_API_KEY=… before the server starts")))
 	g.Expect(out.String()).To(gomega.ContainSubstring("it asks for a key: run export VLLM_API_KEY=… and then antiphon setup again"))
 	g.Expect(os.ReadFile(config.Name)).To(gomega.ContainSubstring("key_env: VLLM_API_KEY"))

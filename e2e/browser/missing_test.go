@@ -1,6 +1,6 @@
 package browser_test
 
-// The Talk page of a server without the speech packages.
+// The Talk page of a server without models and packages for speech.
 
 import (
 	"path/filepath"
@@ -9,24 +9,22 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
-	"github.com/antiphon-rt/antiphon/internal/engine/sphinx"
+	"github.com/antiphon-rt/antiphon/internal/engine/sherpa"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
 )
 
-// On a machine without the speech packages the page says what is missing and how to get it, and answers in writing.
+// On a machine without models and packages for speech the page says what is missing and how to get it, and answers in writing.
 func TestWithoutSpeechPackagesThePageSaysSoAndAnswersInWriting(t *testing.T) {
 	t.Parallel()
 	g := matching(t)
 	nothing := t.TempDir()
-	pipe, err := embedded.New(t.Context(), embedded.Options{
-		Flite: filepath.Join(nothing, "flite"), Recogniser: sphinx.Places{Libraries: []string{nothing}, Model: nothing},
-	})
+	pipe, err := embedded.New(t.Context(), embedded.Options{Flite: filepath.Join(nothing, "flite"), Models: nothing})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	s := serve(t, g, pipe)
 	p := open(t, g, launch(t, g, rig.Options{}), s.URL)
 
 	g.Eventually(p.View).Should(gomega.HaveField("Components", gomega.HaveExactElements(
-		gomega.And(gomega.HaveField("State", "missing"), gomega.HaveField("Install", sphinx.Install)),
+		gomega.And(gomega.HaveField("State", "missing"), gomega.HaveField("Install", sherpa.Install)),
 		gomega.And(gomega.HaveField("State", "ready"), gomega.HaveField("Install", "")),
 		gomega.And(gomega.HaveField("State", "missing"), gomega.HaveField("Install", gomega.ContainSubstring("apt-get install flite"))),
 	)))

@@ -3,7 +3,6 @@ package browser_test
 // A person in front of the Talk page: neural recognition and a neural voice, as `make talk` serves them.
 
 import (
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -24,9 +23,6 @@ var sentences = []string{
 // neural starts antiphon serve with the neural models, and opens its page.
 func neural(t *testing.T, g *gomega.WithT) *talk {
 	t.Helper()
-	models, err := filepath.Abs(root + "/.cache/models")
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	t.Setenv("ANTIPHON_MODELS", models)
 	server, err := rig.Start(root, "--pipeline", "sherpa", "--listen", "127.0.0.1:0")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Cleanup(server.Kill)

@@ -19,7 +19,7 @@ import (
 // realSpeech starts the embedded pipeline and waits until its engines are loaded.
 func realSpeech(t *testing.T, g *gomega.WithT) *pipeline.Pipeline {
 	t.Helper()
-	p, err := embedded.New(t.Context(), embedded.Options{})
+	p, err := embedded.New(t.Context(), embedded.Options{Models: root + "/.cache/models"})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(p.Warm(t.Context())).To(gomega.Succeed())
 	for _, c := range p.Components() {
@@ -36,7 +36,7 @@ func TestASpokenQuestionIsAnsweredAloud(t *testing.T) {
 	s := serve(t, g, pipe)
 	// The file plays from the moment at which the microphone is opened. The call is connected a moment later.
 	wav := filepath.Join(t.TempDir(), "question.wav")
-	question := rig.Join(rig.Silence(4*time.Second), speech(t, g, "what is two plus two"), rig.Silence(5*time.Second))
+	question := rig.Join(rig.Silence(4*time.Second), speech(t, g, "what is seven times eight"), rig.Silence(5*time.Second))
 	g.Expect(os.WriteFile(wav, question.WAV(), 0o600)).To(gomega.Succeed())
 	p := open(t, g, launch(t, g, rig.Options{Microphone: wav}), s.URL)
 
@@ -50,8 +50,8 @@ func TestASpokenQuestionIsAnsweredAloud(t *testing.T) {
 		// Which words it has is not certain: the protocol's captions only grow, so one whose words the recogniser revises stays as it is until the end.
 		gomega.HaveField("Caption", gomega.Not(gomega.BeEmpty())),
 	))
-	p.line("user", gomega.And(gomega.HaveField("Said", wording("what is two plus two")), gomega.HaveField("Live", false)))
-	answer := p.answered("four")
+	p.line("user", gomega.And(gomega.HaveField("Said", wording("what is seven times eight")), gomega.HaveField("Live", false)))
+	answer := p.answered("fifty-six")
 	p.reaches("listening")
 
 	heard, err := p.Heard()
@@ -60,7 +60,7 @@ func TestASpokenQuestionIsAnsweredAloud(t *testing.T) {
 	energy, err := p.Energy()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(energy).To(gomega.BeNumerically(">", 0.001), "the connection's own statistics")
-	g.Expect(understood(t, g, pipe, p)).To(gomega.ContainSubstring("two plus two"), "what the page received is that speech")
+	g.Expect(understood(t, g, pipe, p)).To(gomega.ContainSubstring("times eight"), "what the page received is that speech")
 	view := p.view()
 	g.Expect(view.Latency).To(gomega.BeNumerically(">", 0))
 	t.Logf("answer %q, heard %.0f ms of it, energy %.4f, began %d ms after the question's end", answer.Said, heard.LoudMS, energy, view.Latency)

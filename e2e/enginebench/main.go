@@ -45,10 +45,7 @@ var engines = []engine{
 		},
 	},
 	{
-		"embedded",
-		func(_ string, processes int) (pipeline.Stage[pipeline.Transcriber], error) {
-			return embedded.Recogniser(embedded.Options{Processes: processes})
-		},
+		"flite", nil,
 		func(string) (pipeline.Stage[pipeline.Synthesizer], error) {
 			return embedded.Synthesizer(embedded.Options{}), nil
 		},
@@ -59,7 +56,7 @@ func main() { command.Main("enginebench", parse, run) }
 
 func parse(args []string) (o options, err error) {
 	f := flag.NewFlagSet("enginebench", flag.ContinueOnError)
-	only := f.String("engines", "sherpa,embedded", "engines to measure, with commas between")
+	only := f.String("engines", "sherpa,flite", "engines to measure, with commas between")
 	letters := f.String("prompts", "a-m", "initial letters of the prompts")
 	f.IntVar(&o.n, "n", 30, "how many prompts, spread over the letters; 0 means all")
 	f.IntVar(&o.rounds, "rounds", 5, "how often each clause is spoken")
@@ -73,7 +70,7 @@ func parse(args []string) (o options, err error) {
 	}
 	for name := range strings.SplitSeq(*only, ",") {
 		if !slices.ContainsFunc(engines, func(e engine) bool { return e.name == name }) {
-			return o, fmt.Errorf("-engines: no engine is called %q: want sherpa or embedded", name)
+			return o, fmt.Errorf("-engines: no engine is called %q: want sherpa or flite", name)
 		}
 		o.engines = append(o.engines, name)
 	}
@@ -106,7 +103,7 @@ func run(ctx context.Context, o options) error {
 	fmt.Fprintf(os.Stderr, "%d prompts, %d words, %v: about %v for each engine\n", len(prompts), words, length.Round(time.Second), length.Round(time.Second))
 	fmt.Println(recognitionHead)
 	for _, e := range engines {
-		if slices.Contains(o.engines, e.name) {
+		if slices.Contains(o.engines, e.name) && e.recogniser != nil {
 			if err := measureRecogniser(ctx, e, o, prompts); err != nil {
 				return fmt.Errorf("%s: %w", e.name, err)
 			}
@@ -116,7 +113,7 @@ func run(ctx context.Context, o options) error {
 		fmt.Println("\n" + crowdHead)
 	}
 	for _, e := range engines {
-		if slices.Contains(o.engines, e.name) && o.users > 0 {
+		if slices.Contains(o.engines, e.name) && e.recogniser != nil && o.users > 0 {
 			if err := measureCrowd(ctx, e, o, prompts); err != nil {
 				return fmt.Errorf("%s: %w", e.name, err)
 			}

@@ -16,9 +16,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestFlags(t *testing.T) {
 	g := gomega.NewWithT(t)
-	o, err := parse([]string{"-prompts", "n-z", "-n", "7", "-engines", "embedded"})
+	o, err := parse([]string{"-prompts", "n-z", "-n", "7", "-engines", "flite"})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(o).To(gomega.Equal(options{engines: []string{"embedded"}, first: 'n', end: 'z', n: 7, rounds: 5, users: 8}))
+	g.Expect(o).To(gomega.Equal(options{engines: []string{"flite"}, first: 'n', end: 'z', n: 7, rounds: 5, users: 8}))
 	for _, bad := range [][]string{{"-prompts", "m-a"}, {"-prompts", "a"}, {"-prompts", "A-M"}, {"-engines", "other"}, {"-n", "-1"}, {"-rounds", "0"}, {"-users", "65"}} {
 		_, err := parse(bad)
 		g.Expect(err).To(gomega.HaveOccurred(), "%v", bad)
@@ -45,12 +45,12 @@ func TestMiddle(t *testing.T) {
 	g.Expect(middle([]time.Duration{3 * time.Millisecond, time.Millisecond, 2 * time.Millisecond})).To(gomega.Equal("2 / 3 ms"))
 }
 
-// One prompt is understood by the embedded recogniser, and its process takes processor time and memory.
+// One prompt is understood by the recogniser, and its process takes processor time and memory.
 func TestARecogniserIsMeasured(t *testing.T) {
 	g := gomega.NewWithT(t)
 	prompts, err := choose(options{first: 'c', end: 'c', n: 1})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	s, err := engines[1].recogniser("", 1)
+	s, err := engines[0].recogniser("../../.cache/models", 1)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer func() { g.Expect(s.Close()).To(gomega.Succeed()) }()
 	_, err = ready(t.Context(), s)

@@ -74,6 +74,7 @@ func start(t *testing.T, smallDisk bool, flags ...string) *program {
 	if p.disk {
 		p.cmd.SysProcAttr = ownMounts()
 	}
+	p.cmd.Env = append(os.Environ(), "ANTIPHON_MODELS="+filepath.Join(filepath.Dir(binary), "../.cache/models"))
 	p.cmd.Stderr = p
 	out, err := p.cmd.StdoutPipe()
 	p.Expect(err).NotTo(gomega.HaveOccurred())

@@ -21,9 +21,9 @@ import (
 
 // options are the flags.
 type options struct {
-	parts, engines string
-	n              int
-	models, only   string
+	parts        string
+	n            int
+	models, only string
 }
 
 func main() { command.Main("noisebench", parse, run) }
@@ -31,7 +31,6 @@ func main() { command.Main("noisebench", parse, run) }
 func parse(args []string) (o options, err error) {
 	f := flag.NewFlagSet("noisebench", flag.ContinueOnError)
 	f.StringVar(&o.parts, "parts", "voices,noise", "what to measure, with commas between")
-	f.StringVar(&o.engines, "engines", "sherpa,embedded", "recognisers of the part noise, with commas between")
 	f.IntVar(&o.n, "n", 30, "how many prompts the parts noise and calls have")
 	f.StringVar(&o.only, "only", "", "conditions of the part calls, besides the first, whose names contain this; empty means all")
 	f.StringVar(&o.models, "models", "", "folder of the models; empty means that of antiphon models")

@@ -15,7 +15,6 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/engine/sherpa"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
 )
 
 const (
@@ -33,13 +32,8 @@ func measureNoise(ctx context.Context, o options, caller, others []prompt) error
 		return fmt.Errorf("noise reduction: %s: %s %s", c.State, c.Detail, c.Install)
 	}
 	caller = sentences(caller, o.n)
-	fmt.Println("\n| recogniser | noise | signal to noise | without | near_field | far_field |\n|---|---|---|---|---|---|")
-	for name := range strings.SplitSeq(o.engines, ",") {
-		if err := measureEngine(ctx, name, o, reducer, caller, others); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
+	fmt.Println("\n| noise | signal to noise | without | near_field | far_field |\n|---|---|---|---|---|")
+	return measureEngine(ctx, o, reducer, caller, others)
 }
 
 // sentences returns n of the prompts that have at least four words, spread over all.
@@ -57,16 +51,8 @@ func sentences(all []prompt, n int) (some []prompt) {
 	return some
 }
 
-func measureEngine(ctx context.Context, name string, o options, reducer pipeline.NoiseReducer, caller, others []prompt) (err error) {
-	var s pipeline.Stage[pipeline.Transcriber]
-	switch name {
-	case "sherpa":
-		s, err = sherpa.Recogniser(sherpa.Config{Models: o.models, Processes: 1})
-	case "embedded":
-		s, err = embedded.Recogniser(embedded.Options{Processes: 1})
-	default:
-		return errors.New("want sherpa or embedded")
-	}
+func measureEngine(ctx context.Context, o options, reducer pipeline.NoiseReducer, caller, others []prompt) (err error) {
+	s, err := sherpa.Recogniser(sherpa.Config{Models: o.models, Processes: 1})
 	if err != nil {
 		return err
 	}
@@ -94,7 +80,7 @@ func measureEngine(ctx context.Context, name string, o options, reducer pipeline
 				}
 				cells = append(cells, fmt.Sprintf("%.1f %%", 100*float64(wrong)/float64(words)))
 			}
-			fmt.Printf("| %s | %s | %v dB | %s |\n", name, noise, ratio, strings.Join(cells, " | "))
+			fmt.Printf("| %s | %v dB | %s |\n", noise, ratio, strings.Join(cells, " | "))
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@
 //
 // An adapter of one stage provides a [Stage]; [Compose] makes a Pipeline of three of them, and pipeline/config does so as a file says.
 //
-// Adapters: pipeline/scripted (deterministic, for tests and benchmarks), pipeline/embedded (flite and pocketsphinx), and for servers of the
+// Adapters: pipeline/scripted (deterministic, for tests and benchmarks), pipeline/embedded (sherpa-onnx and flite), and for servers of the
 // user's own pipeline/stt, pipeline/llm and pipeline/tts. pipeline/config makes a pipeline of a file that names them.
 // pipeline/backend runs the engine of a recogniser in its own process.
 package pipeline

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -25,13 +26,19 @@ type Program struct {
 	said bytes.Buffer  // standard error
 }
 
-// Start runs the program of this repository with `serve` and returns when it listens. root is the repository's folder.
+// Start runs the program of this repository with `serve` and the models in .cache/models, and returns when it listens. root is the repository's folder.
 func Start(root string, args ...string) (*Program, error) {
 	path := root + "/bin/antiphon"
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("%w: run make build first", err)
 	}
-	return Run(exec.Command(path, append([]string{"serve"}, args...)...))
+	models, err := filepath.Abs(root + "/.cache/models")
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(path, append([]string{"serve"}, args...)...)
+	cmd.Env = append(os.Environ(), "ANTIPHON_MODELS="+models)
+	return Run(cmd)
 }
 
 // Run runs a command that serves, and returns when it listens. It takes the command's output.

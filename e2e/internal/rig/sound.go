@@ -24,10 +24,10 @@ type Sound []int16
 // Silence returns silence of this length.
 func Silence(d time.Duration) Sound { return make(Sound, int(d.Seconds()*SpeechRate)) }
 
-// Speak returns a text as speech of flite with the synthesis voice kal16.
+// Speak returns a text as speech of flite with the synthesis voice rms.
 func Speak(ctx context.Context, text string) (Sound, error) {
 	var file, complaint bytes.Buffer
-	cmd := exec.CommandContext(ctx, "flite", "-voice", "kal16", "-t", text, "-o", "/dev/stdout")
+	cmd := exec.CommandContext(ctx, "flite", "-voice", "rms", "-t", text, "-o", "/dev/stdout")
 	cmd.Stdout, cmd.Stderr = &file, &complaint
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("flite (sudo apt-get install flite): %w %s", err, complaint.String())

@@ -39,7 +39,7 @@ type Announcer interface {
 
 // Info describes an engine.
 type Info struct {
-	Name   string `json:"name"`             // such as "pocketsphinx"
+	Name   string `json:"name"`             // such as "sherpa"
 	Detail string `json:"detail,omitempty"` // version, model
 	Live   bool   `json:"live"`             // the engine has partial results
 	Probs  bool   `json:"probs,omitempty"`  // the engine knows the probabilities of words

@@ -4,6 +4,7 @@ package sherpa
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -14,6 +15,15 @@ import (
 type Engine struct {
 	decoder *decoder
 	model   string
+}
+
+// Open loads the library and the recognition model that the configuration names. If one is missing, the error says which command fetches it.
+func Open(c Config) (*Engine, error) {
+	p, err := c.find(recogniserRole)
+	if err != nil {
+		return nil, fmt.Errorf("%w: run %s", err, Install)
+	}
+	return NewEngine(p.Library, p.Model, p.Threads)
 }
 
 // NewEngine loads the library and the model. library and model are their folders. threads is how many processors one decoding takes; 0

@@ -22,9 +22,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestStagesMix(t *testing.T) {
 	for src, name := range map[string]string{
 		"":                                 "embedded",
-		"\ufeffstt:\r\n  kind: sphinx\r\n": "embedded",
+		"\ufeffstt:\r\n  kind: sherpa\r\n": "embedded",
 		"stt:\nllm:\n# nothing\n":          "embedded",
-		"tts: {kind: scripted}":            "sphinx+assistant+scripted",
+		"tts: {kind: scripted}":            "sherpa+assistant+scripted",
 		"stt: {kind: scripted}\nllm: {kind: scripted}\ntts: {kind: flite, voice: rms}": "scripted+flite",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,18 +67,18 @@ type remoteOnly struct {
 // TestMistakes: each mistake says where it is and what would be right.
 func TestMistakes(t *testing.T) {
 	for _, row := range []struct{ name, src, says string }{
-		{"a typo", "stt: {kind: sphinx, proceses: 2}", `antiphon.yaml:1:21: unknown key "proceses"; did you mean "processes"?`},
+		{"a typo", "stt: {kind: sherpa, proceses: 2}", `antiphon.yaml:1:21: unknown key "proceses"; did you mean "processes"?`},
 		{"a section", "speech: 1", `antiphon.yaml:1:1: unknown key "speech"; known here: server, session, tools, stt, llm, tts`},
 		{"a kind", "llm:\n  kind: asistant", `antiphon.yaml:2:9: "asistant" is not known; did you mean "assistant"?`},
-		{"no kind", "stt:\n  processes: 2", `antiphon.yaml:2:3: stt: kind is missing; want one of sphinx, openai, whisper.cpp`},
+		{"no kind", "stt:\n  processes: 2", `antiphon.yaml:2:3: stt: kind is missing; want one of sherpa, openai, whisper.cpp`},
 		{"an empty kind", "stt: {kind: ''}", `"" is not known`},
 		{"a kind that is a number", "stt: {kind: 3}", `want a text, not "3": put it in quotes`},
 		{"a stage that is a text", "stt: ears", `antiphon.yaml:1:6: want keys with values here, not the text "ears"`},
-		{"a kind without its key", "stt: sphinx", `antiphon.yaml:1:6: want keys with values here: write kind: sphinx on a line of its own below stt`},
-		{"no space", "stt:\n  kind:sphinx", `antiphon.yaml:2:3: want keys with values here, not the text "kind:sphinx": put a space behind the colon`},
+		{"a kind without its key", "stt: sherpa", `antiphon.yaml:1:6: want keys with values here: write kind: sherpa on a line of its own below stt`},
+		{"no space", "stt:\n  kind:sherpa", `antiphon.yaml:2:3: want keys with values here, not the text "kind:sherpa": put a space behind the colon`},
 		{"a script", "transcriber: {}", "give a script with --pipeline"},
-		{"a wrong type", "stt: {kind: sphinx, processes: many}", `antiphon.yaml:1:32: want a whole number, not the text "many"`},
-		{"out of range", "stt: {kind: sphinx, processes: 65}", `antiphon.yaml:1:32: 65 is out of range: want 0 to 64`},
+		{"a wrong type", "stt: {kind: sherpa, processes: many}", `antiphon.yaml:1:32: want a whole number, not the text "many"`},
+		{"out of range", "stt: {kind: sherpa, processes: 65}", `antiphon.yaml:1:32: 65 is out of range: want 0 to 64`},
 		{"one of several", "session: {tool_choice: non}", `did you mean "none"?`},
 		{"a list of those", "session: {output_modalities: [audio, txt]}", `antiphon.yaml:1:38: "txt" is not known; did you mean "text"?`},
 		{"a list in place of a text", "session: {instructions: [a]}", "want a text, not a list"},
@@ -92,10 +92,10 @@ func TestMistakes(t *testing.T) {
 		{"an alias", "session: {instructions: *a}", "anchors, aliases and tags are not read"},
 		{"a merge", "session:\n  <<: {instructions: x}", "without anchor, tag or merge"},
 		{"a tag", "session: {instructions: !!str 1}", "anchors, aliases and tags are not read"},
-		{"a key twice", "stt: {kind: sphinx}\nstt: {kind: sphinx}", "antiphon.yaml:2:1: "},
+		{"a key twice", "stt: {kind: sherpa}\nstt: {kind: sherpa}", "antiphon.yaml:2:1: "},
 		{"no YAML", "stt: [", "antiphon.yaml:1:6: "},
-		{"two documents", "stt: {kind: sphinx}\n---\nllm: {kind: assistant}", "a second document"},
-		{"a tab", "stt:\n\tkind: sphinx", "antiphon.yaml:2:"},
+		{"two documents", "stt: {kind: sherpa}\n---\nllm: {kind: assistant}", "a second document"},
+		{"a tab", "stt:\n\tkind: sherpa", "antiphon.yaml:2:"},
 		{"too large", strings.Repeat("#", strict.MaxFile+1), "larger than"},
 		{"brackets", "session: " + strings.Repeat("[", 1000), "levels of brackets"},
 		{"lines", strings.Repeat("a:\n", 100_000), "100000 lines, more than 10000"},
@@ -117,9 +117,9 @@ func TestMistakes(t *testing.T) {
 // All mistakes of a file are reported together, up to ten.
 func TestAllMistakesTogether(t *testing.T) {
 	g := gomega.NewWithT(t)
-	_, err := Parse("antiphon.yaml", []byte("stt: {kind: sphink}\nllm:\n  kind: assistant\n  mode_l: x\nsession: {instuctions: x}\n"), nil)
+	_, err := Parse("antiphon.yaml", []byte("stt: {kind: sherpe}\nllm:\n  kind: assistant\n  mode_l: x\nsession: {instuctions: x}\n"), nil)
 	g.Expect(strings.Split(err.Error(), "\n")).To(gomega.Equal([]string{
-		`antiphon.yaml:1:13: "sphink" is not known; did you mean "sphinx"?`,
+		`antiphon.yaml:1:13: "sherpe" is not known; did you mean "sherpa"?`,
 		`antiphon.yaml:4:3: unknown key "mode_l"; no further key can stand here`,
 		`antiphon.yaml:5:11: unknown key "instuctions"; did you mean "instructions"?`,
 	}))
@@ -302,7 +302,7 @@ func TestDocumentedFiles(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, src := range []string{
-		"stt: {kind: sphinx, processes: 2}\nllm: {kind: assistant}\ntts: {kind: flite, voice: rms}",
+		"stt: {kind: sherpa, processes: 2}\nllm: {kind: assistant}\ntts: {kind: flite, voice: rms}",
 		"session: {instructions: |\n  a\n audio: {input: {turn_detection: null}}}",
 		"server: {listen: x}\nsession: {tools: [{type: function, name: f, parameters: {a: [1, 2.5, ~, true]}}]}",
 		"a: &a [*a]\n<<: *a\n? b\n: !!c d\n---\ne: 'f", "- - - -", "{[{[", "stt: \"kind\"",

@@ -2,11 +2,11 @@
 // them:
 //
 //	session: {instructions: Be brief.}
-//	stt: {kind: sphinx}
+//	stt: {kind: sherpa}
 //	llm: {kind: assistant}
 //	tts: {kind: flite}
 //
-// Each of the three stages has a kind, and the kinds mix freely. A stage that is left out takes the kind of the embedded pipeline: sphinx,
+// Each of the three stages has a kind, and the kinds mix freely. A stage that is left out takes the kind of the embedded pipeline: sherpa,
 // assistant or flite. [Kinds] lists the kinds, which are in one table in kinds.go. docs/models.md describes the file.
 //
 // A file never has a secret. It names an environment variable (key_env) or a file (key_file) that has one.

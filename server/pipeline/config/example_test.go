@@ -24,7 +24,7 @@ func Example() {
 		fmt.Println(c.Stage, c.Name)
 	}
 	// Output:
-	// transcriber pocketsphinx
+	// transcriber sherpa
 	// model assistant
 	// synthesizer scripted
 }

@@ -98,7 +98,7 @@ func (c *Choice) speakable() func() func(clause string) string {
 // Kind returns the name of the kind.
 func (c *Choice) Kind() string { return c.kind.Name }
 
-// Fields returns a pointer to the struct of the kind's fields, such as *Sphinx.
+// Fields returns a pointer to the struct of the kind's fields, such as *SherpaSTT.
 func (c *Choice) Fields() any { return c.fields }
 
 // openStage opens the stage that a choice names. path is that of the file.

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
-	"github.com/antiphon-rt/antiphon/internal/engine/sphinx"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
 )
@@ -23,12 +22,11 @@ const (
 // fields as the file has them, in the struct that `fields` returns with their defaults. The tags of that struct give the names, the
 // texts of the schema and the bounds (package strict). An open function does not call a server: the stage's Warm does that.
 var kinds = []Kind{
-	stt("sphinx", "pocketsphinx on this machine: English, without a model file of your own", func() *Sphinx { return &Sphinx{} }, openSphinx),
+	stt("sherpa", "neural recognition on this machine: antiphon models get neural-en", func() *SherpaSTT { return &SherpaSTT{} }, openSherpaSTT),
 	stt("openai", "a server with /v1/audio/transcriptions: OpenAI, speaches, vLLM, LocalAI, llama.cpp", func() *OpenAISTT { return &OpenAISTT{} }, openSTT),
 	stt("whisper.cpp", "whisper.cpp's server (/inference)", func() *WhisperCPP { return &WhisperCPP{} }, openWhisperCPP),
 	stt("openai-realtime", "a server with a Realtime transcription WebSocket: OpenAI, speaches, vLLM, LocalAI, Antiphon", func() *RealtimeSTT { return &RealtimeSTT{} }, openRealtime),
 	stt("wyoming", "a Wyoming service: wyoming-faster-whisper and others", func() *WyomingSTT { return &WyomingSTT{} }, openWyomingSTT),
-	stt("sherpa", "neural recognition on this machine: antiphon models get neural-en", func() *SherpaSTT { return &SherpaSTT{} }, openSherpaSTT),
 	stt("parakeet", "parakeet.cpp's library on this machine, with a model file of your own", func() *Parakeet { return &Parakeet{} }, openParakeet),
 	stt("grpc", "a back end of your own over gRPC, in any language", func() *GRPC { return &GRPC{} }, openGRPC),
 	stt("scripted", "a deterministic recogniser for tests", func() *Scripted { return &Scripted{} }, scriptedSTT),
@@ -55,22 +53,6 @@ type Env struct {
 	// RecogniserProcesses limits the processes of a recogniser that runs on this machine, where the file does not say; 0 takes the
 	// recogniser's own limit.
 	RecogniserProcesses int
-}
-
-// Sphinx has the fields of kind sphinx.
-type Sphinx struct {
-	Processes int      `yaml:"processes" min:"0" max:"64" doc:"How many turns are recognised at a time, each in a process of about 100 MB; 0 takes 4."`
-	Libraries []string `yaml:"libraries" type:"path" doc:"Folders that have the library, in place of the system's."`
-	Model     string   `yaml:"model" type:"path" doc:"Folder of the acoustic model and the dictionary, in place of the system's."`
-}
-
-func openSphinx(_ context.Context, c *Sphinx, e Env) (pipeline.Stage[pipeline.Transcriber], error) {
-	if c.Processes == 0 {
-		c.Processes = e.RecogniserProcesses
-	}
-	return embedded.Recogniser(embedded.Options{
-		Processes: c.Processes, Logger: e.Logger, Recogniser: sphinx.Places{Libraries: c.Libraries, Model: c.Model},
-	})
 }
 
 // Assistant has the fields of kind assistant: none.

@@ -1,3 +1,3 @@
-// Package embedded is the pipeline that needs no network, no key and no downloaded model. pocketsphinx recognises speech, Flite
-// speaks; both are packages of the Linux distribution. The model is a small assistant that is built in.
+// Package embedded is the pipeline that needs no network and no key. sherpa-onnx recognises speech with a model that
+// `antiphon models get neural-en` fetches. Flite, a package of the Linux distribution, speaks. A small built-in assistant is the model.
 package embedded

@@ -1,6 +1,6 @@
 package embedded
 
-// This file makes the stages and assembles the pipeline, and has its recogniser.
+// This file makes the stages and assembles the pipeline.
 
 import (
 	"context"
@@ -9,21 +9,19 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/engine/assistant"
-	"github.com/antiphon-rt/antiphon/internal/engine/backend"
 	"github.com/antiphon-rt/antiphon/internal/engine/flite"
-	"github.com/antiphon-rt/antiphon/internal/engine/ownprocess"
+	"github.com/antiphon-rt/antiphon/internal/engine/sherpa"
 	"github.com/antiphon-rt/antiphon/internal/engine/speakable"
-	"github.com/antiphon-rt/antiphon/internal/engine/sphinx"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// Options configure an embedded pipeline. The zero value uses the packages of the distribution.
+// Options configure an embedded pipeline. The zero value uses what `antiphon models get neural-en` has fetched, and the package flite.
 type Options struct {
 	// Flite is the path of the program flite; "" searches the PATH.
 	Flite string
-	// Recogniser has the folders with the library and the model of the recogniser.
-	Recogniser sphinx.Places
-	// Processes limits the processes of the recogniser, which take about 100 MB each; 0 means 4.
+	// Models is the folder of this machine's models; "" takes the one that the environment variable ANTIPHON_MODELS names, or else the user's.
+	Models string
+	// Processes limits the processes of the recogniser, which take about 200 MB each; 0 means 4.
 	Processes int
 	// Now is the clock of the assistant; nil means time.Now.
 	Now func() time.Time
@@ -31,33 +29,16 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// New returns the pipeline. A missing package is no error of New: Components says which one is missing and how to install it, and the
-// stage that needs it returns an error that says the same. Text is answered with text in any case.
+// New returns the pipeline. Missing models or a missing package are no error of New: Components says what is missing and which command
+// fetches it, and the stage that needs it returns an error that says the same. Text is answered with text in any case.
 func New(_ context.Context, o Options) (*pipeline.Pipeline, error) {
-	r, err := Recogniser(o)
+	r, err := sherpa.Recogniser(sherpa.Config{Models: o.Models, Processes: o.Processes, Logger: o.Logger})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("embedded: %w", err)
 	}
 	p := pipeline.Compose("embedded", r, Assistant(o), Synthesizer(o))
 	p.Speakable = speakable.New(speakable.English)
 	return p, nil
-}
-
-// Recogniser returns the recogniser of the pipeline alone: pocketsphinx in processes of its own.
-func Recogniser(o Options) (pipeline.Stage[pipeline.Transcriber], error) {
-	command, err := ownprocess.Command(processEnv, func() sphinx.Places { return o.Recogniser })
-	if err != nil {
-		return pipeline.Stage[pipeline.Transcriber]{}, fmt.Errorf("embedded: %w", err)
-	}
-	s := &ownprocess.Stage{
-		Stage: pipeline.StageTranscriber, Name: "pocketsphinx", Install: sphinx.Install,
-		Pool: backend.NewPool(backend.Options{Max: o.Processes, Logger: o.Logger, Command: command}),
-		Find: func() error {
-			_, err := sphinx.Find(o.Recogniser)
-			return err
-		},
-	}
-	return s.Recogniser(ownprocess.EnglishRecogniser{Stage: s}), nil
 }
 
 // Assistant returns the model of the pipeline alone.

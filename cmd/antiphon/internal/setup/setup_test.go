@@ -257,7 +257,7 @@ func TestBest(t *testing.T) {
 	best := Best(Known(append(OpenAI(), local, better, unknown)))
 	g.Expect(best[0].Server).To(gomega.Equal("OpenAI"))
 	g.Expect(best[1].Model).To(gomega.Equal("a"))
-	g.Expect(Best(Known(nil))[0].Kind).To(gomega.Equal("sphinx"))
+	g.Expect(Best(Known(nil))[0].Kind).To(gomega.Equal("sherpa"))
 	g.Expect(Best(Known(nil))[2].String()).To(gomega.Equal("flite, built in"))
 }
 
@@ -295,7 +295,7 @@ func TestText(t *testing.T) {
 	f, err := config.Parse("antiphon.yaml", []byte(text), nil)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(f.LLM.Fields().(*config.OpenAILLM).Model).To(gomega.Equal("yes: # 'x'\n- \"y\""))
-	g.Expect(f.STT.Kind()).To(gomega.Equal("sphinx"))
+	g.Expect(f.STT.Kind()).To(gomega.Equal("sherpa"))
 	g.Expect(f.Session.Instructions).To(gomega.Equal("Hi"))
 	g.Expect(text).To(gomega.ContainSubstring("server:\n  # few\n  max-sessions: 3\nsession: {instructions: Hi}\nstt:\n"))
 }
