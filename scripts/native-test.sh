@@ -9,7 +9,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 pure='coord internal/coord internal/coordtest internal/projection wire internal/voice internal/engine/assistant web/internal'
-for folder in badserver confine dynlib fit latency ownprocess pipetest remote safeyaml spell; do
+for folder in badserver confine dynlib fit latency ownprocess pipetest remote spell; do
 	pure="$pure internal/engine/$folder"
 done
 

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/antiphon-rt/antiphon/internal/engine/safeyaml"
+	"github.com/antiphon-rt/antiphon/internal/engine/strict"
 )
 
 //go:embed catalogue.yaml
@@ -87,7 +87,7 @@ func Parse(src []byte) (*Catalogue, error) {
 		return nil, fmt.Errorf("%w: it has more than %d bytes", ErrCatalogue, maxCatalogue)
 	}
 	var c Catalogue
-	if err := safeyaml.Decode(src, &c); err != nil {
+	if err := strict.Decode("catalogue.yaml", src, &c, strict.Options{}); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCatalogue, err)
 	}
 	if err := c.check(); err != nil {

@@ -11,11 +11,11 @@ import (
 
 // When is a condition. All of its fields that are set must hold. The empty condition always holds.
 type When struct {
-	Exact    string `yaml:"exact"`    // the text, but for case, punctuation and spaces at its ends
-	Contains string `yaml:"contains"` // part of the text, but for case
-	Regexp   string `yaml:"regexp"`   // RE2, anywhere in the text
-	Tool     string `yaml:"tool"`     // model only: the last message is the result of this tool, and the text is its output
-	Turn     int    `yaml:"turn"`     // model only: the user's message number, from 1
+	Exact    string `yaml:"exact"`        // the text, but for case, punctuation and spaces at its ends
+	Contains string `yaml:"contains"`     // part of the text, but for case
+	Regexp   string `yaml:"regexp"`       // RE2, anywhere in the text
+	Tool     string `yaml:"tool"`         // model only: the last message is the result of this tool, and the text is its output
+	Turn     int    `yaml:"turn" min:"0"` // model only: the user's message number, from 1
 
 	re *regexp.Regexp
 }

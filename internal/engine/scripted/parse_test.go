@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/internal/engine/strict"
 )
 
 // TestBadScripts: each error says where it is and what would be right.
@@ -21,22 +23,22 @@ func TestBadScripts(t *testing.T) {
 	}{
 		{"unknown field", "model:\n  replys: []", 2, "replys"},
 		{"no YAML", "model: [", 1, ""},
-		{"wrong type", "model:\n  first_token: soon", 2, `"soon" is not a duration, write it as 250ms`},
-		{"another pipeline", "\npipeline: embedded", 2, `is "embedded"`},
+		{"wrong type", "model:\n  first_token: soon", 2, `want a duration such as 250ms, 1.5s or 2m, not the text "soon"`},
+		{"another pipeline", "\npipeline: embedded", 2, `"embedded" is not known`},
 		{"regexp", "model:\n  replies:\n    - when: {exact: a}\n    - when:\n        regexp: '('", 5, "missing closing )"},
-		{"negative delay", "transcriber:\n  delay: -1s", 2, "use 0s to 10m0s"},
-		{"long delay", "load: 11m", 1, "use 0s to 10m0s"},
-		{"boundary", "transcriber:\n  rules:\n  - boundary: end", 3, "use eou, eob or none"},
+		{"negative delay", "transcriber:\n  delay: -1s", 2, "want 0s to 10m"},
+		{"long delay", "load: 11m", 1, "want 0s to 10m"},
+		{"boundary", "transcriber:\n  rules:\n  - boundary: end", 3, `did you mean "eou"?`},
 		{"two ends", "model:\n  replies:\n  - fail: x\n    stall: true", 3, "more than one of fail, stall and cut"},
 		{"two ends of a voice", "synthesizer:\n  rules:\n  - fail: x\n    stall: true", 3, "both fail and stall"},
-		{"call without a name", "model:\n  replies:\n  - calls:\n    - arguments: {}", 4, "has no name"},
+		{"call without a name", "model:\n  replies:\n  - calls:\n    - arguments: {}", 4, "name is missing"},
 		{"tool condition in a stage that has none", "synthesizer:\n  rules:\n  - when: {tool: x}", 3, "model's replies only"},
-		{"turn", "model:\n  replies:\n  - when: {turn: -1}", 3, "the first turn is 1"},
+		{"turn", "model:\n  replies:\n  - when: {turn: -1}", 3, "want 0 or more"},
 		{"fingerprint", "transcriber:\n  fixtures:\n  - {fingerprint: xyz, text: a}", 3, "fingerprint"},
 		{"short fingerprint", "transcriber:\n  fixtures:\n  - {fingerprint: '00112233', text: a}", 3, "0.2 to 30 s"},
-		{"speedup", "synthesizer: {speedup: -2}", 1, "use 0.01 to"},
-		{"too many replies", "model:\n  replies:\n" + strings.Repeat("  - say: x\n", maxRules+1), 2, "the limit is 1000"},
-		{"too large", strings.Repeat("#", maxFile+1), 0, "the limit is"},
+		{"speedup", "synthesizer: {speedup: -2}", 1, "want 0.01 to"},
+		{"too many replies", "model:\n  replies:\n" + strings.Repeat("  - say: x\n", 1001), 2, "the limit is 1000"},
+		{"too large", strings.Repeat("#", strict.MaxFile+1), 0, "larger than"},
 		{"two documents of nonsense", "a: b: c", 1, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/antiphon-rt/antiphon/internal/engine/backend"
+	"github.com/antiphon-rt/antiphon/internal/engine/strict"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
@@ -104,7 +105,7 @@ func Load(path string) (*pipeline.Pipeline, error) {
 
 // LoadScript reads the script in a file.
 func LoadScript(path string) (*Script, error) {
-	src, err := read(path)
+	src, err := strict.Read(path)
 	if err != nil {
 		return nil, err
 	}

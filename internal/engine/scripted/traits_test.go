@@ -32,9 +32,9 @@ model: {window: 77}
 
 func TestBadTraits(t *testing.T) {
 	for script, want := range map[string]string{
-		"prompts: [{id: x}]":   "prompts[0]: has no id or no text",
-		"model: {window: -1}":  "model.window",
-		"prompts: [{text: x}]": "prompts[0]: has no id or no text",
+		"prompts: [{id: x}]":   "text is missing",
+		"model: {window: -1}":  ":1:17: -1 is out of range",
+		"prompts: [{text: x}]": "id is missing",
 		"transcriber: {rules: [{text: a, speakers: [{name: b, text: c}]}]}": "both text and speakers",
 	} {
 		_, err := Parse("", []byte(script))

@@ -4,6 +4,7 @@ package strict
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml/ast"
+	"go.yaml.in/yaml/v4"
 )
 
 // Options of Decode.
@@ -28,7 +29,13 @@ type Options struct {
 // Unmarshaler is a value that reads itself from a node.
 type Unmarshaler interface {
 	// UnmarshalNode reads the value, and reports mistakes to d.
-	UnmarshalNode(d *Decoder, n ast.Node)
+	UnmarshalNode(d *Decoder, n *yaml.Node)
+}
+
+// Checker is a struct with rules that the tags of its fields cannot say.
+type Checker interface {
+	// Check reports each mistake by fail: at the value of that key, or at the struct if the file does not have the key.
+	Check(fail func(key, format string, args ...any))
 }
 
 // Decoder decodes the nodes of one file and keeps the mistakes.
@@ -51,68 +58,61 @@ func Decode(name string, src []byte, v any, o Options) error {
 }
 
 // Fail reports a mistake at a node.
-func (d *Decoder) Fail(n ast.Node, format string, args ...any) {
-	e := &Error{File: d.name, Msg: fmt.Sprintf(format, args...)}
-	for {
-		m, is := n.(*ast.MappingNode) // its own token is the first colon, or the bracket
-		if !is || len(m.Values) == 0 || m.IsFlowStyle {
-			break
-		}
-		n = m.Values[0].Key
-	}
-	if t := n.GetToken(); t != nil && t.Position != nil {
-		e.Line, e.Column = t.Position.Line, max(t.Position.Column, 1)
-	}
-	d.errs = append(d.errs, e)
+func (d *Decoder) Fail(n *yaml.Node, format string, args ...any) {
+	d.errs = append(d.errs, &Error{File: d.name, Line: n.Line, Column: n.Column, Msg: fmt.Sprintf(format, args...)})
 }
 
 // Into decodes a node into the value to which v points.
-func (d *Decoder) Into(n ast.Node, v any) { d.value(n, reflect.ValueOf(v).Elem(), Field{}) }
+func (d *Decoder) Into(n *yaml.Node, v any) { d.value(n, reflect.ValueOf(v).Elem(), Field{}) }
 
 // Entry is one key of a mapping with its value.
 type Entry struct {
 	Key   string
-	At    ast.Node // the key
-	Value ast.Node
+	At    *yaml.Node // the key
+	Value *yaml.Node
 }
 
 // Mapping returns the entries of a mapping. For any other node it reports a mistake.
-func (d *Decoder) Mapping(n ast.Node) (entries []Entry, ok bool) {
-	m, is := n.(*ast.MappingNode)
-	if !is {
+func (d *Decoder) Mapping(n *yaml.Node) (entries []Entry, ok bool) {
+	if n.Kind != yaml.MappingNode {
 		if !d.refused(n) {
 			hint := ""
-			if key, value, is := strings.Cut(n.GetToken().Value, ":"); is && key != "" && value != "" && n.Type() == ast.StringType {
+			if key, value, is := strings.Cut(n.Value, ":"); is && key != "" && value != "" && n.Style == 0 {
 				hint = ": put a space behind the colon"
 			}
 			d.Fail(n, "want keys with values here, not %s%s", describe(n), hint)
 		}
 		return nil, false
 	}
-	if len(m.Values) > maxList {
+	if len(n.Content) > 2*maxList {
 		d.Fail(n, "more than %d keys", maxList)
 		return nil, false
 	}
-	for _, one := range m.Values {
-		key, is := one.Key.(ast.ScalarNode)
-		if !is || one.Key.IsMergeKey() || one.Key.Type() == ast.AnchorType || one.Key.Type() == ast.TagType {
-			d.Fail(one.Key, "want a plain key, without anchor, tag or merge")
-			continue
+	seen := make(map[string]bool, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		switch {
+		case key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge" || key.Anchor != "" || key.Style&yaml.TaggedStyle != 0:
+			d.Fail(key, "want a plain key, without anchor, tag or merge")
+		case seen[key.Value]:
+			d.Fail(key, "the key %s stands twice", quoted(key.Value))
+		default:
+			entries = append(entries, Entry{Key: key.Value, At: key, Value: n.Content[i+1]})
 		}
-		entries = append(entries, Entry{Key: one.Key.GetToken().Value, At: key, Value: one.Value})
+		seen[key.Value] = true
 	}
 	return entries, true
 }
 
 // value decodes a node into v. f describes v; it is zero for what no field holds.
-func (d *Decoder) value(n ast.Node, v reflect.Value, f Field) {
+func (d *Decoder) value(n *yaml.Node, v reflect.Value, f Field) {
 	if u, is := v.Addr().Interface().(Unmarshaler); is {
 		if !d.refused(n) {
 			u.UnmarshalNode(d, n)
 		}
 		return
 	}
-	if n.Type() == ast.NullType || d.refused(n) {
+	if IsNull(n) || d.refused(n) {
 		return
 	}
 	switch {
@@ -129,7 +129,7 @@ func (d *Decoder) value(n ast.Node, v reflect.Value, f Field) {
 	case v.Kind() == reflect.Map:
 		d.mapping(n, v)
 	case v.Kind() == reflect.Interface:
-		if found := d.any(n, 0); found != nil {
+		if found := d.any(n); found != nil {
 			v.Set(reflect.ValueOf(found))
 		}
 	default:
@@ -138,19 +138,25 @@ func (d *Decoder) value(n ast.Node, v reflect.Value, f Field) {
 }
 
 // refused reports a mistake for a node that has an anchor, an alias or a tag: a file without them cannot grow while it is read.
-func (d *Decoder) refused(n ast.Node) bool {
-	switch n.Type() {
-	case ast.AnchorType, ast.AliasType, ast.TagType, ast.MergeKeyType:
-		d.Fail(n, "anchors, aliases and tags are not read: write the value itself")
+func (d *Decoder) refused(n *yaml.Node) bool {
+	if n.Kind == yaml.AliasNode || n.Anchor != "" || n.Style&yaml.TaggedStyle != 0 {
+		d.Fail(n, noAliases)
 		return true
-	default:
-		return false
 	}
+	return false
+}
+
+// noAliases says that a file has what the decoder does not read.
+const noAliases = "anchors, aliases and tags are not read: write the value itself"
+
+// IsNull reports whether a node is null, which counts as left out.
+func IsNull(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" && n.Anchor == "" && n.Style&yaml.TaggedStyle == 0
 }
 
 // Rest decodes the entries of a mapping into the structs to which the values of into point, all but the one with the key taken. n is the
 // mapping. A key belongs to the first struct that has it.
-func (d *Decoder) Rest(n ast.Node, entries []Entry, taken string, into ...any) {
+func (d *Decoder) Rest(n *yaml.Node, entries []Entry, taken string, into ...any) {
 	var known []target
 	for _, v := range into {
 		known = append(known, targets(reflect.ValueOf(v).Elem())...)
@@ -175,14 +181,27 @@ func targets(v reflect.Value) []target {
 }
 
 // structure decodes a mapping into a struct.
-func (d *Decoder) structure(n ast.Node, v reflect.Value) {
-	if entries, ok := d.Mapping(n); ok {
-		d.entries(n, entries, targets(v))
+func (d *Decoder) structure(n *yaml.Node, v reflect.Value) {
+	entries, ok := d.Mapping(n)
+	if !ok {
+		return
+	}
+	d.entries(n, entries, targets(v))
+	if c, is := v.Addr().Interface().(Checker); is {
+		c.Check(func(key, format string, args ...any) {
+			at := n
+			for _, e := range entries {
+				if e.Key == key {
+					at = e.Value
+				}
+			}
+			d.Fail(at, format, args...)
+		})
 	}
 }
 
 // entries decodes the entries of the mapping n into fields.
-func (d *Decoder) entries(n ast.Node, entries []Entry, fields []target) {
+func (d *Decoder) entries(n *yaml.Node, entries []Entry, fields []target) {
 	for _, e := range entries {
 		i := slices.IndexFunc(fields, func(f target) bool { return f.Key == e.Key })
 		if i < 0 {
@@ -203,7 +222,7 @@ func (d *Decoder) entries(n ast.Node, entries []Entry, fields []target) {
 		d.value(e.Value, f.value, f.Field)
 	}
 	for _, f := range fields {
-		if f.Required && !slices.ContainsFunc(entries, func(e Entry) bool { return e.Key == f.Key && e.Value.Type() != ast.NullType }) {
+		if f.Required && !slices.ContainsFunc(entries, func(e Entry) bool { return e.Key == f.Key && !isEmpty(e.Value) }) {
 			d.Fail(n, "%s is missing", f.Key)
 		}
 	}
@@ -226,8 +245,13 @@ func (d *Decoder) unknownKey(e Entry, known []string) {
 	}
 }
 
+// isEmpty reports whether a node is null or an empty text.
+func isEmpty(n *yaml.Node) bool {
+	return IsNull(n) || n.Kind == yaml.ScalarNode && n.Value == ""
+}
+
 // UnknownValue reports a text that is not one of known.
-func (d *Decoder) UnknownValue(n ast.Node, text string, known []string) {
+func (d *Decoder) UnknownValue(n *yaml.Node, text string, known []string) {
 	if near := nearest(text, known); near != "" {
 		d.Fail(n, "%s is not known; did you mean %q?", quoted(text), near)
 	} else {
@@ -236,10 +260,9 @@ func (d *Decoder) UnknownValue(n ast.Node, text string, known []string) {
 }
 
 // list decodes a sequence, or one value in place of a sequence of texts.
-func (d *Decoder) list(n ast.Node, v reflect.Value, f Field) {
-	s, is := n.(*ast.SequenceNode)
-	if !is {
-		if v.Type().Elem().Kind() != reflect.String || n.Type() == ast.MappingType {
+func (d *Decoder) list(n *yaml.Node, v reflect.Value, f Field) {
+	if n.Kind != yaml.SequenceNode {
+		if v.Type().Elem().Kind() != reflect.String || n.Kind == yaml.MappingNode {
 			d.Fail(n, "want a list here, not %s", describe(n))
 			return
 		}
@@ -248,19 +271,23 @@ func (d *Decoder) list(n ast.Node, v reflect.Value, f Field) {
 		v.Set(reflect.Append(reflect.Zero(v.Type()), one))
 		return
 	}
-	if len(s.Values) > maxList {
-		d.Fail(n, "more than %d entries", maxList)
+	limit := maxList
+	if most, err := strconv.Atoi(f.Max); err == nil {
+		limit = most
+	}
+	if len(n.Content) > limit {
+		d.Fail(n, "%d entries, the limit is %d", len(n.Content), limit)
 		return
 	}
-	all := reflect.MakeSlice(v.Type(), len(s.Values), len(s.Values))
-	for i, one := range s.Values {
+	all := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
+	for i, one := range n.Content {
 		d.value(one, all.Index(i), f)
 	}
 	v.Set(all)
 }
 
 // mapping decodes a mapping into a Go map with texts as keys.
-func (d *Decoder) mapping(n ast.Node, v reflect.Value) {
+func (d *Decoder) mapping(n *yaml.Node, v reflect.Value) {
 	entries, ok := d.Mapping(n)
 	if !ok {
 		return
@@ -274,119 +301,112 @@ func (d *Decoder) mapping(n ast.Node, v reflect.Value) {
 	v.Set(all)
 }
 
-// any returns the Go value of a node of any kind: nil, bool, int64, uint64, float64, string, []any or map[string]any.
-func (d *Decoder) any(n ast.Node, depth int) any {
-	if depth > maxDepth {
-		d.Fail(n, "more than %d levels", maxDepth)
-		return nil
-	}
+// any returns the Go value of a node of any kind: nil, bool, int, int64, uint64, float64, string, []any or map[string]any.
+func (d *Decoder) any(n *yaml.Node) any {
 	if d.refused(n) {
 		return nil
 	}
-	switch n := n.(type) {
-	case *ast.MappingNode:
+	switch n.Kind {
+	case yaml.MappingNode:
 		entries, _ := d.Mapping(n)
 		all := make(map[string]any, len(entries))
 		for _, e := range entries {
-			all[e.Key] = d.any(e.Value, depth+1)
+			all[e.Key] = d.any(e.Value)
 		}
 		return all
-	case *ast.SequenceNode:
-		all := make([]any, 0, min(len(n.Values), maxList))
-		for _, one := range n.Values {
-			all = append(all, d.any(one, depth+1))
+	case yaml.SequenceNode:
+		all := make([]any, 0, len(n.Content))
+		for _, one := range n.Content {
+			all = append(all, d.any(one))
 		}
 		return all
-	case *ast.LiteralNode:
-		return n.Value.Value
-	case *ast.NanNode, *ast.InfinityNode:
-		d.Fail(n, "want a number, not %s", describe(n))
-		return nil
-	case ast.ScalarNode:
-		return n.GetValue()
-	default:
+	}
+	var found any
+	if err := n.Decode(&found); err != nil {
 		d.Fail(n, "this cannot be read: want a text, a number, a list or keys with values")
 		return nil
 	}
+	switch v := found.(type) {
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			d.Fail(n, "want a number, not %s", describe(n))
+			return nil
+		}
+	case time.Time:
+		return n.Value
+	}
+	return found
 }
 
 // Text returns the text of a scalar. For a number, true or false it reports a mistake, because a text is wanted.
-func (d *Decoder) Text(n ast.Node) (text string, ok bool) {
-	switch n := n.(type) {
-	case *ast.StringNode:
+func (d *Decoder) Text(n *yaml.Node) (text string, ok bool) {
+	switch kindOf(n) {
+	case "!!str":
 		return n.Value, true
-	case *ast.LiteralNode:
-		return n.Value.Value, true
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NanNode, *ast.InfinityNode:
-		d.Fail(n, "want a text, not %s: put it in quotes, as \"%s\"", describe(n), n.GetToken().Value)
+	case "!!int", "!!float", "!!bool":
+		d.Fail(n, "want a text, not %s: put it in quotes, as \"%s\"", describe(n), n.Value)
 	default:
 		d.Fail(n, "want a text, not %s", describe(n))
 	}
 	return "", false
 }
 
+// kindOf returns the short tag of the kind of a node. Dates and other values that YAML knows are texts.
+func kindOf(n *yaml.Node) string {
+	switch tag := n.ShortTag(); tag {
+	case "!!timestamp", "!!binary", "!!merge":
+		return "!!str"
+	default:
+		return tag
+	}
+}
+
 // duration decodes a duration such as 1.5s.
-func (d *Decoder) duration(n ast.Node, v reflect.Value, f Field) {
-	text := n.GetToken().Value
-	found, err := time.ParseDuration(text)
-	if err != nil || n.Type() == ast.MappingType || n.Type() == ast.SequenceType {
+func (d *Decoder) duration(n *yaml.Node, v reflect.Value, f Field) {
+	found, err := time.ParseDuration(n.Value)
+	if err != nil {
 		d.Fail(n, "want a duration such as 250ms, 1.5s or 2m, not %s", describe(n))
 		return
 	}
-	bound := func(text string) (time.Duration, bool) { b, err := time.ParseDuration(text); return b, err == nil }
-	if outside(found, f, bound) {
-		d.Fail(n, "%v is out of range: want %s", found, between(f))
-		return
+	if within(d, n, found, f, time.ParseDuration) {
+		v.SetInt(int64(found))
 	}
-	v.SetInt(int64(found))
 }
 
 // scalar decodes a text, a number, true or false.
-func (d *Decoder) scalar(n ast.Node, v reflect.Value, f Field) {
-	text := ""
-	if _, is := n.(ast.ScalarNode); is {
-		text = n.GetToken().Value
-	}
+func (d *Decoder) scalar(n *yaml.Node, v reflect.Value, f Field) {
+	kind := kindOf(n)
 	switch v.Kind() {
 	case reflect.String:
 		d.text(n, v, f)
 	case reflect.Bool:
-		if n.Type() != ast.BoolType {
+		if kind != "!!bool" {
 			d.Fail(n, "want true or false, not %s", describe(n))
 			return
 		}
-		v.SetBool(text == "true" || text == "True" || text == "TRUE")
+		v.SetBool(strings.EqualFold(n.Value, "true"))
 	case reflect.Int, reflect.Int64, reflect.Int32:
-		found, err := strconv.ParseInt(text, 10, 32)
-		if err != nil || n.Type() != ast.IntegerType {
+		found, err := strconv.ParseInt(n.Value, 10, v.Type().Bits())
+		if err != nil || kind != "!!int" {
 			d.Fail(n, "want a whole number, not %s", describe(n))
-			return
+		} else if within(d, n, found, f, func(bound string) (int64, error) { return strconv.ParseInt(bound, 10, 64) }) {
+			v.SetInt(found)
 		}
-		bound := func(text string) (int64, bool) { b, err := strconv.ParseInt(text, 10, 64); return b, err == nil }
-		if outside(found, f, bound) {
-			d.Fail(n, "%d is out of range: want %s", found, between(f))
-			return
-		}
-		v.SetInt(found)
 	case reflect.Float64:
-		found, err := strconv.ParseFloat(text, 64)
-		if err != nil || n.Type() != ast.IntegerType && n.Type() != ast.FloatType {
+		number := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
+		found, err := number(n.Value)
+		if err != nil || kind != "!!int" && kind != "!!float" {
 			d.Fail(n, "want a number, not %s", describe(n))
-			return
+		} else if within(d, n, found, f, number) {
+			v.SetFloat(found)
 		}
-		bound := func(text string) (float64, bool) { b, err := strconv.ParseFloat(text, 64); return b, err == nil }
-		if outside(found, f, bound) {
-			d.Fail(n, "%v is out of range: want %s", found, between(f))
-			return
-		}
-		v.SetFloat(found)
 	default:
 		d.Fail(n, "%s cannot stand in a file", v.Type())
 	}
 }
 
 // text decodes a text, which may be a path or one of several values.
-func (d *Decoder) text(n ast.Node, v reflect.Value, f Field) {
+func (d *Decoder) text(n *yaml.Node, v reflect.Value, f Field) {
 	text, ok := d.Text(n)
 	if !ok {
 		return
@@ -417,11 +437,15 @@ func (d *Decoder) path(text string) string {
 	return text
 }
 
-// outside reports whether a value is outside of the bounds of a field.
-func outside[T int64 | float64 | time.Duration](v T, f Field, bound func(string) (T, bool)) bool {
-	least, isMin := bound(f.Min)
-	most, isMax := bound(f.Max)
-	return isMin && v < least || isMax && v > most
+// within reports whether a value is within the bounds of a field. If not, it reports a mistake. read reads a bound.
+func within[T int64 | float64 | time.Duration](d *Decoder, n *yaml.Node, v T, f Field, read func(string) (T, error)) bool {
+	least, noMin := read(f.Min)
+	most, noMax := read(f.Max)
+	if noMin == nil && v < least || noMax == nil && v > most {
+		d.Fail(n, "%v is out of range: want %s", v, between(f))
+		return false
+	}
+	return true
 }
 
 // between returns the bounds of a field in words.
@@ -436,18 +460,18 @@ func between(f Field) string {
 }
 
 // describe returns what a node is, for an error.
-func describe(n ast.Node) string {
-	switch n.Type() {
-	case ast.MappingType, ast.MappingValueType:
+func describe(n *yaml.Node) string {
+	switch kindOf(n) {
+	case "!!map":
 		return "keys with values"
-	case ast.SequenceType:
+	case "!!seq":
 		return "a list"
-	case ast.NullType:
+	case "!!null":
 		return "nothing"
-	case ast.IntegerType, ast.FloatType, ast.BoolType:
-		return quoted(n.GetToken().Value)
+	case "!!int", "!!float", "!!bool":
+		return quoted(n.Value)
 	default:
-		return "the text " + quoted(n.GetToken().Value)
+		return "the text " + quoted(n.Value)
 	}
 }
 

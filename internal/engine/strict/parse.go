@@ -10,19 +10,15 @@ import (
 	"os"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+	"go.yaml.in/yaml/v4"
 )
 
-// Limits of a file. The time of the parser grows with the square of some of them.
+// Limits of a file.
 const (
 	MaxFile   = 1 << 20 // bytes
 	maxLines  = 10_000
-	maxTokens = 50_000 // texts, numbers, brackets, colons, commas and dashes
-	maxDepth  = 32     // brackets within brackets, and lists in one line
+	maxValues = 50_000 // keys, values, lists and mappings
+	maxDepth  = 32     // brackets within brackets, and lists or keys within others
 	maxList   = 10_000 // entries of one list or mapping
 )
 
@@ -48,72 +44,79 @@ func tooLarge(name string, src []byte) error {
 	return nil
 }
 
+// depth limits the levels of a file. It is a yaml.LoaderLimitsPlugin.
+type depth struct{}
+
+// CheckDepth implements yaml.LoaderLimitsPlugin.
+func (depth) CheckDepth(n int, _ *yaml.DepthContext) error {
+	if n > maxDepth {
+		return fmt.Errorf("more than %d levels of brackets or lists", maxDepth)
+	}
+	return nil
+}
+
+// CheckAlias implements yaml.LoaderLimitsPlugin. No alias is followed: the decoder refuses them.
+func (depth) CheckAlias(int, int) error { return nil }
+
 // parse returns the document of a file; nil for an empty one.
-func parse(name string, src []byte) (ast.Node, error) {
+func parse(name string, src []byte) (*yaml.Node, error) {
 	if err := tooLarge(name, src); err != nil {
 		return nil, err
 	}
 	if n := bytes.Count(src, []byte{'\n'}); n > maxLines {
 		return nil, &Error{File: name, Msg: fmt.Sprintf("%d lines, more than %d", n, maxLines)}
 	}
-	tokens := lexer.Tokenize(strings.TrimPrefix(string(src), "\ufeff")) // editors on Windows put this mark before a text
-	if len(tokens) > maxTokens {
-		at := tokens[maxTokens].Position
-		return nil, &Error{File: name, Line: at.Line, Column: at.Column, Msg: fmt.Sprintf("more than %d values and marks up to here", maxTokens)}
-	}
-	if at := tooDeep(tokens); at != nil {
-		return nil, &Error{File: name, Line: at.Position.Line, Column: at.Position.Column, Msg: fmt.Sprintf("more than %d levels of brackets or lists", maxDepth)}
-	}
-	file, err := parser.Parse(tokens, 0)
+	docs, err := yaml.NewLoader(bytes.NewReader(src), yaml.WithV4Defaults(), yaml.WithPlugin(depth{}))
 	if err != nil {
-		return nil, located(name, err)
+		return nil, located(name, src, err)
 	}
-	var root ast.Node
-	for _, doc := range file.Docs {
-		if doc.Body == nil {
-			continue
+	var root *yaml.Node
+	for {
+		var doc yaml.Node
+		switch err := docs.Load(&doc); {
+		case errors.Is(err, io.EOF):
+			return root, nil
+		case err != nil:
+			return nil, located(name, src, err)
+		case root != nil:
+			return nil, &Error{File: name, Line: doc.Line, Column: doc.Column, Msg: "a second document begins here: the file has one"}
 		}
-		if root != nil {
-			at := doc.Body.GetToken().Position
-			return nil, &Error{File: name, Line: at.Line, Column: at.Column, Msg: "a second document begins here: the file has one"}
+		root = &doc
+		if root.Kind == yaml.DocumentNode {
+			root = root.Content[0]
 		}
-		root = doc.Body
+		left := maxValues
+		if at := beyond(root, &left); at != nil {
+			return nil, &Error{File: name, Line: at.Line, Column: at.Column, Msg: fmt.Sprintf("more than %d values and marks up to here", maxValues)}
+		}
 	}
-	return root, nil
 }
 
-// tooDeep returns the token that begins a level beyond maxDepth; nil if there is none.
-func tooDeep(tokens token.Tokens) *token.Token {
-	brackets, dashes, line := 0, 0, 0
-	for _, t := range tokens {
-		switch t.Type {
-		case token.SequenceStartType, token.MappingStartType:
-			brackets++
-		case token.SequenceEndType, token.MappingEndType:
-			brackets--
-		case token.SequenceEntryType, token.MappingKeyType, token.TagType, token.AnchorType:
-			if t.Position.Line != line {
-				dashes, line = 0, t.Position.Line
-			}
-			dashes++
-		default:
-		}
-		if brackets > maxDepth || dashes > maxDepth {
-			return t
+// beyond counts the nodes of a tree down from left, and returns the first one for which none is left; nil if there is none.
+func beyond(n *yaml.Node, left *int) *yaml.Node {
+	if *left--; *left < 0 {
+		return n
+	}
+	for _, one := range n.Content {
+		if at := beyond(one, left); at != nil {
+			return at
 		}
 	}
 	return nil
 }
 
 // located returns an error of the YAML package with its position.
-func located(name string, err error) error {
+func located(name string, src []byte, err error) error {
 	e := &Error{File: name, Msg: err.Error()}
-	var at yaml.Error
+	var at *yaml.LoadError
 	if errors.As(err, &at) {
-		e.Msg = at.GetMessage()
-		if t := at.GetToken(); t != nil && t.Position != nil {
-			e.Line, e.Column = t.Position.Line, t.Position.Column
+		e.Line, e.Column, e.Msg = at.Mark.Line, at.Mark.Column, at.Message
+		if lines := bytes.Split(bytes.TrimRight(src, "\n"), []byte{'\n'}); e.Line > len(lines) { // the file ends too early
+			e.Line, e.Column = len(lines), len(lines[len(lines)-1])
 		}
+	}
+	if strings.Contains(e.Msg, "anchor") || strings.Contains(e.Msg, "alias") {
+		e.Msg = noAliases
 	}
 	return e
 }

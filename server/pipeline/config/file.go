@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/antiphon-rt/antiphon/internal/engine/smartturn"
 	"github.com/antiphon-rt/antiphon/internal/engine/strict"
@@ -105,8 +105,8 @@ type serverSection struct {
 }
 
 // UnmarshalNode implements strict.Unmarshaler.
-func (s *serverSection) UnmarshalNode(d *strict.Decoder, n ast.Node) {
-	if n.Type() == ast.NullType {
+func (s *serverSection) UnmarshalNode(d *strict.Decoder, n *yaml.Node) {
+	if strict.IsNull(n) {
 		return
 	}
 	entries, ok := d.Mapping(n)
@@ -114,7 +114,7 @@ func (s *serverSection) UnmarshalNode(d *strict.Decoder, n ast.Node) {
 		return
 	}
 	for _, e := range entries {
-		if e.Value.Type() != ast.NullType {
+		if !strict.IsNull(e.Value) {
 			s.keys = append(s.keys, e.Key)
 		}
 	}
@@ -125,12 +125,12 @@ func (s *serverSection) UnmarshalNode(d *strict.Decoder, n ast.Node) {
 }
 
 // UnmarshalNode implements strict.Unmarshaler.
-func (c *Choice) UnmarshalNode(d *strict.Decoder, n ast.Node) {
-	if n.Type() == ast.NullType {
+func (c *Choice) UnmarshalNode(d *strict.Decoder, n *yaml.Node) {
+	if strict.IsNull(n) {
 		return
 	}
-	if text, is := n.(*ast.StringNode); is && kindOf(c.stage, text.Value) != nil {
-		d.Fail(n, "want keys with values here: write kind: %s on a line of its own below %s", text.Value, c.stage)
+	if n.Kind == yaml.ScalarNode && n.Value != "" && kindOf(c.stage, n.Value) != nil {
+		d.Fail(n, "want keys with values here: write kind: %s on a line of its own below %s", n.Value, c.stage)
 		return
 	}
 	entries, ok := d.Mapping(n)
@@ -159,7 +159,7 @@ func (c *Choice) UnmarshalNode(d *strict.Decoder, n ast.Node) {
 		return
 	}
 	*c = c.orDefault()
-	c.line = entries[0].At.GetToken().Position.Line
+	c.line = entries[0].At.Line
 	into := []any{c.fields}
 	switch c.stage {
 	case STT:

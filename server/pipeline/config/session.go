@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"reflect"
 
-	"github.com/goccy/go-yaml/ast"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/antiphon-rt/antiphon/internal/engine/strict"
 )
@@ -75,8 +75,8 @@ type TurnFields struct {
 }
 
 // UnmarshalNode implements strict.Unmarshaler.
-func (t *TurnDetection) UnmarshalNode(d *strict.Decoder, n ast.Node) {
-	if t.Off = n.Type() == ast.NullType; !t.Off {
+func (t *TurnDetection) UnmarshalNode(d *strict.Decoder, n *yaml.Node) {
+	if t.Off = strict.IsNull(n); !t.Off {
 		d.Into(n, &t.Fields)
 	}
 }

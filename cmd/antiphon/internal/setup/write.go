@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
 )
@@ -21,23 +21,33 @@ const header = "# antiphon setup has written this file. antiphon config check lo
 
 // Text returns the file for the chosen offers. It keeps the sections of the file before it that are about no stage: server and session.
 func Text(chosen []Offer, before string) (string, error) {
-	file := yaml.MapSlice{}
+	file := mapping()
 	for _, o := range chosen {
-		section := yaml.MapSlice{{Key: "kind", Value: o.Kind}}
+		section := mapping()
 		for _, field := range []struct{ key, value string }{
-			{"url", o.URL}, {"model", o.Model}, {"voice", o.Voice}, {"key_env", o.KeyEnv},
+			{"kind", o.Kind}, {"url", o.URL}, {"model", o.Model}, {"voice", o.Voice}, {"key_env", o.KeyEnv},
 		} {
 			if field.value != "" {
-				section = append(section, yaml.MapItem{Key: field.key, Value: field.value})
+				section.Content = append(section.Content, text(field.key), text(field.value))
 			}
 		}
-		file = append(file, yaml.MapItem{Key: o.Stage, Value: section})
+		file.Content = append(file.Content, text(o.Stage), section)
 	}
-	stages, err := yaml.Marshal(file)
+	stages, err := yaml.Dump(file)
 	if err != nil {
 		return "", err
 	}
 	return header + kept(before) + string(stages), nil
+}
+
+// mapping returns a mapping that has no keys yet.
+func mapping() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode} }
+
+// text returns a text, which is written in quotes where YAML would read it as something else.
+func text(value string) *yaml.Node {
+	var n yaml.Node
+	n.SetString(value)
+	return &n
 }
 
 // begins matches the first line of a section.
