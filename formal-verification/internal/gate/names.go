@@ -84,9 +84,6 @@ var watched = map[string][]string{
 	"idempotency_unknown": watchedBy(idempotency.Monitor),
 }
 
-// unsaid has the invariants that a spec cannot express, with the reason.
-var unsaid = map[string]string{}
-
 func watchedBy[S, E machine.Named, F, G any](m machine.Monitor[S, E, F, G]) []string {
 	var out []string
 	for _, inv := range m.Invariants {
@@ -107,8 +104,7 @@ func watchedInSession() []string {
 func designed() map[string][]string {
 	out := map[string][]string{}
 	for name := range design {
-		said := func(assertion string) bool { return unsaid[name+"."+assertion] != "" }
-		out[name] = append(slices.Clone(design[name]), slices.DeleteFunc(slices.Clone(watched[name]), said)...)
+		out[name] = slices.Concat(design[name], watched[name])
 	}
 	return out
 }
