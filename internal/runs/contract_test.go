@@ -46,7 +46,7 @@ var ownMessages = map[string]any{TypeRequested: requested{}, typeProgress: progr
 
 func TestContract(t *testing.T) {
 	g := gomega.NewWithT(t)
-	text, err := os.ReadFile("../internal/coord/run/contract.json")
+	text, err := os.ReadFile("../coord/run/contract.json")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	var machine machineContract
 	g.Expect(json.Unmarshal(text, &machine)).To(gomega.Succeed())
