@@ -20,7 +20,7 @@ type Event interface{ event() }
 
 type (
 	// Report is a report of a recognition.
-	Report struct{ RecognitionEvent }
+	Report struct{ Of RecognitionEvent }
 	// VerdictDue ends the wait for a verdict on the candidate Turn.
 	VerdictDue struct{ Turn turn.ID }
 	// AudioDue checks whether audio still comes while Turn is open.
@@ -61,7 +61,7 @@ func (VoiceDue) event()    {}
 func (l *Listening) Handle(e Event, s *coord.State, facts Facts) room.List {
 	switch e := e.(type) {
 	case Report:
-		return l.report(e.RecognitionEvent, s)
+		return l.report(e.Of, s)
 	case VerdictDue:
 		return step(l.input.Decide(e.Turn, l.Env.Now()))
 	case AudioDue:
@@ -123,7 +123,7 @@ func lastOf(e RecognitionEvent) turn.ID {
 		return e.Turn
 	case Failed:
 		return e.Turn
-	case Ready, Refused, Partial, Ending, Recorded:
+	case Ready, Refused, Partial, Ending, Recorded, Retranscribed:
 	}
 	return 0
 }

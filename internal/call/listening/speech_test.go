@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/onsi/gomega"
-	"go.uber.org/goleak"
 
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
@@ -23,8 +22,6 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
-
-func testMain2(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // recogniser is a pipeline.Transcriber whose streams say what the test gives them.
 type recogniser struct {

@@ -223,7 +223,7 @@ func TestPredictedInterruption(t *testing.T) {
 		p.quiet(50)
 		p.speak(scripted.Tones("stop")[:24*250])
 		p.quiet(100)
-		p.s.post(inputEvent{listening.Report{RecognitionEvent: listening.Partial{Turn: 2, Text: "stop"}}})
+		p.s.post(inputEvent{listening.Report{Of: listening.Partial{Turn: 2, Text: "stop"}}})
 		p.quiet(1500)
 		p.g.Expect(p.count("input_audio_buffer.speech_started")).To(gomega.Equal(2))
 		p.g.Expect(p.count("input_audio_buffer.committed")).To(gomega.Equal(2))

@@ -36,6 +36,8 @@ type (
 	summaryWritten struct{ conversation.Written }
 	// runsEvent is of a run, or of a request for one.
 	runsEvent struct{ runs.Event }
+	// fromLifetime is of the Lifetime.
+	fromLifetime struct{ of lifetimeEvent }
 	// leaving asks the session to wait for its client, which will reconnect over another connection.
 	leaving struct{ answer chan<- left }
 	// clientSettled: the client of a session that goes on here is back, and has had time to say what it knows.
@@ -55,6 +57,7 @@ func (playerEvent) event()    {}
 func (bodyEvent) event()      {}
 func (summaryWritten) event() {}
 func (runsEvent) event()      {}
+func (fromLifetime) event()   {}
 func (leaving) event()        {}
 func (clientSettled) event()  {}
 func (handled) event()        {}
@@ -88,8 +91,8 @@ func (s *Session) handle(e event) {
 	case bodyEvent:
 		s.survival.Touch() // a clause may be complete
 		s.play(s.generator.Handle(e.Event, s.audible()))
-	case TimeUp, ExpiryNear, MoveDue, GraceOver, Failed, Drain, PauseDue, DrainOver:
-		s.do(s.lifetime.Handle(e, &s.machines.state))
+	case fromLifetime:
+		s.do(s.lifetime.Handle(e.of, &s.machines.state))
 	case summaryWritten:
 		s.do(s.summariser.Handle(e.Written))
 	case runsEvent:

@@ -57,7 +57,7 @@ type lifetimeParts struct {
 	// Link is the connection, nil for one over which no client can reconnect.
 	Link call.Reconnectable
 	// Post takes the events of the timers, from any goroutine. It reports false when the session has ended.
-	Post func(event) bool
+	Post func(lifetimeEvent) bool
 }
 
 // Lifetime decides when a session ends. See the package comment.
@@ -68,7 +68,11 @@ type Lifetime struct {
 	failure error // why the transport failed for good; nil while it has not
 }
 
-// The events of a Lifetime: it has posted them, or they happen to the transport.
+// lifetimeEvent is an event of a Lifetime: it has posted the event, or the event happens to the transport.
+//
+//sumtype:decl
+type lifetimeEvent interface{ lifetime() }
+
 type (
 	// TimeUp: the session has lasted for Limits.Longest.
 	TimeUp struct{}
@@ -91,14 +95,14 @@ type (
 	DrainOver struct{}
 )
 
-func (TimeUp) event()     {}
-func (ExpiryNear) event() {}
-func (MoveDue) event()    {}
-func (GraceOver) event()  {}
-func (Failed) event()     {}
-func (Drain) event()      {}
-func (PauseDue) event()   {}
-func (DrainOver) event()  {}
+func (TimeUp) lifetime()     {}
+func (ExpiryNear) lifetime() {}
+func (MoveDue) lifetime()    {}
+func (GraceOver) lifetime()  {}
+func (Failed) lifetime()     {}
+func (Drain) lifetime()      {}
+func (PauseDue) lifetime()   {}
+func (DrainOver) lifetime()  {}
 
 // newLifetime returns a Lifetime whose time has not begun.
 func newLifetime(p lifetimeParts) *Lifetime {
@@ -120,7 +124,7 @@ func (l *Lifetime) Begin(expires int64) {
 func (l *Lifetime) Close() { l.timers.StopAll() }
 
 // Handle takes an event.
-func (l *Lifetime) Handle(e event, s *coord.State) room.List {
+func (l *Lifetime) Handle(e lifetimeEvent, s *coord.State) room.List {
 	switch e := e.(type) {
 	case TimeUp:
 		return end(l.timeUp())
@@ -177,7 +181,7 @@ func (l *Lifetime) Explain(why conn.Reason) (o room.Origin, out room.List) {
 }
 
 // after posts e once d has passed. A timer of the same name is replaced.
-func (l *Lifetime) after(name string, d time.Duration, e event) {
+func (l *Lifetime) after(name string, d time.Duration, e lifetimeEvent) {
 	l.timers.Start(name, d, func() { l.Post(e) })
 }
 

@@ -42,7 +42,7 @@ type lifetimeBench struct {
 	g      *gomega.WithT
 	link   link
 	state  coord.State
-	events chan event
+	events chan lifetimeEvent
 }
 
 // lifetimeStory runs a test in a synctest bubble.
@@ -50,12 +50,12 @@ func lifetimeStory(t *testing.T, name string, tell func(b *lifetimeBench)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			b := &lifetimeBench{g: gomega.NewWithT(t), state: coord.New(coord.Config{}), events: make(chan event, 10)}
+			b := &lifetimeBench{g: gomega.NewWithT(t), state: coord.New(coord.Config{}), events: make(chan lifetimeEvent, 10)}
 			b.state.Conn = conn.Live{}
 			b.Lifetime = newLifetime(lifetimeParts{
 				Env: env.System(), Log: slog.New(slog.DiscardHandler), Limits: Limits{Longest: 10 * time.Minute, Grace: Grace, Keep: Keep},
 				Settings: &conversation.Settings{}, Reconnects: &atomic.Bool{}, Generator: speaking.New(speaking.Parts{}), Survival: survival.New(survival.Parts{}), ServerPaced: true, Link: &b.link,
-				Post: func(e event) bool { b.events <- e; return true },
+				Post: func(e lifetimeEvent) bool { b.events <- e; return true },
 			})
 			tell(b)
 			b.Close()
@@ -76,10 +76,10 @@ func TestTheTimeOfASession(t *testing.T) {
 	lifetimeStory(t, "a notice is due a minute before the end, and the end after the longest time", func(b *lifetimeBench) {
 		began := time.Now()
 		b.Begin(began.Unix())
-		b.g.Expect(<-b.events).To(gomega.Equal(event(ExpiryNear{})))
+		b.g.Expect(<-b.events).To(gomega.Equal(lifetimeEvent(ExpiryNear{})))
 		b.g.Expect(time.Since(began)).To(gomega.Equal(9 * time.Minute))
 		b.g.Expect(b.Handle(ExpiryNear{}, &b.state)).To(gomega.BeEmpty(), "the client does not know our extensions")
-		b.g.Expect(<-b.events).To(gomega.Equal(event(TimeUp{})))
+		b.g.Expect(<-b.events).To(gomega.Equal(lifetimeEvent(TimeUp{})))
 		b.g.Expect(time.Since(began)).To(gomega.Equal(10 * time.Minute))
 		b.g.Expect(b.Handle(TimeUp{}, &b.state)).To(gomega.Equal(end(conn.TimeLimit)))
 	})
@@ -116,7 +116,7 @@ func TestTheMoveToAFreshSession(t *testing.T) {
 	}
 	lifetimeStory(t, "it waits for a second in which nobody speaks", func(b *lifetimeBench) {
 		began := moving(b)
-		b.g.Expect(<-b.events).To(gomega.Equal(event(MoveDue{})))
+		b.g.Expect(<-b.events).To(gomega.Equal(lifetimeEvent(MoveDue{})))
 		b.g.Expect(time.Since(began)).To(gomega.Equal(5 * time.Minute))
 		b.state.Turn = turn.Speaking{Turn: 1}
 		b.g.Expect(b.Handle(MoveDue{}, &b.state)).To(gomega.BeEmpty())
@@ -138,8 +138,8 @@ func TestTheMoveToAFreshSession(t *testing.T) {
 
 	lifetimeStory(t, "without a pause it comes at the end, and the client gets no notice", func(b *lifetimeBench) {
 		moving(b)
-		b.g.Expect(<-b.events).To(gomega.Equal(event(MoveDue{})))
-		b.g.Expect(<-b.events).To(gomega.Equal(event(ExpiryNear{})))
+		b.g.Expect(<-b.events).To(gomega.Equal(lifetimeEvent(MoveDue{})))
+		b.g.Expect(<-b.events).To(gomega.Equal(lifetimeEvent(ExpiryNear{})))
 		b.g.Expect(b.Handle(ExpiryNear{}, &b.state)).To(gomega.BeEmpty())
 		b.g.Expect(b.Handle(<-b.events, &b.state)).To(gomega.Equal(end(conn.Moves)))
 	})
@@ -148,8 +148,8 @@ func TestTheMoveToAFreshSession(t *testing.T) {
 		moving(b)
 		b.Survival = survival.New(survival.Parts{})
 		b.g.Expect(b.Handle(MoveDue{}, &b.state)).To(gomega.BeEmpty())
-		b.g.Expect(<-b.events).To(gomega.Equal(event(MoveDue{})))
-		b.g.Expect(<-b.events).To(gomega.Equal(event(ExpiryNear{})), "nobody looks for a pause")
+		b.g.Expect(<-b.events).To(gomega.Equal(lifetimeEvent(MoveDue{})))
+		b.g.Expect(<-b.events).To(gomega.Equal(lifetimeEvent(ExpiryNear{})), "nobody looks for a pause")
 		b.g.Expect(b.Handle(TimeUp{}, &b.state)).To(gomega.Equal(end(conn.TimeLimit)))
 	})
 }
@@ -190,7 +190,7 @@ func TestTheWaitForAClient(t *testing.T) {
 	lifetimeStory(t, "it is longer for a client that may reconnect, and starts again when the client announces that", func(b *lifetimeBench) {
 		began := time.Now()
 		b.ArmGrace(1)
-		b.g.Expect(<-b.events).To(gomega.Equal(event(GraceOver{Gen: 1})))
+		b.g.Expect(<-b.events).To(gomega.Equal(lifetimeEvent(GraceOver{Gen: 1})))
 		b.g.Expect(time.Since(began)).To(gomega.Equal(Grace))
 
 		b.Reconnects.Store(true)
@@ -204,7 +204,7 @@ func TestTheWaitForAClient(t *testing.T) {
 		b.g.Expect(waits).To(gomega.BeTrue())
 		b.g.Expect(out).To(gomega.BeEmpty())
 		began = time.Now()
-		b.g.Expect(<-b.events).To(gomega.Equal(event(GraceOver{Gen: 2})))
+		b.g.Expect(<-b.events).To(gomega.Equal(lifetimeEvent(GraceOver{Gen: 2})))
 		b.g.Expect(time.Since(began)).To(gomega.Equal(Keep))
 	})
 

@@ -204,7 +204,7 @@ func (s *Session) attach(link call.Link) {
 	s.lifetime = newLifetime(lifetimeParts{
 		Env: s.cfg.Env, Log: s.log, Limits: limits,
 		Settings: s.settings, Reconnects: &s.shared.reconnects, Survival: s.survival, Generator: s.generator, ServerPaced: s.player.ServerPaced(), Link: s.can.Reconnectable,
-		Post: s.post,
+		Post: func(e lifetimeEvent) bool { return s.post(fromLifetime{e}) },
 	})
 	v := s.survival
 	v.Log, v.Settings, v.Conversation, v.Generator, v.Player, v.Runs = s.log, s.settings, s.conversation, s.generator, s.player, s.runs
@@ -228,7 +228,7 @@ func (s *Session) Close(why conn.Reason) {
 }
 
 // Drain asks the session to end at the next pause, and after within in any case. A client that knows our extensions gets an event about it.
-func (s *Session) Drain(within time.Duration) { s.post(Drain{Within: within}) }
+func (s *Session) Drain(within time.Duration) { s.post(fromLifetime{Drain{Within: within}}) }
 
 // Queued returns how many events wait for the session, and how many may wait at most.
 func (s *Session) Queued() (waiting, limit int) {

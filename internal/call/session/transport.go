@@ -79,7 +79,7 @@ func (s *Session) Lost() { s.post(machineEvent{coord.OfConn{Event: conn.Lost{}}}
 func (s *Session) Restored() { s.post(machineEvent{coord.OfConn{Event: conn.Restored{}}}) }
 
 // Failed implements call.Handler. call.ErrHungUp is a client that left.
-func (s *Session) Failed(err error) { s.post(Failed{Err: err}) }
+func (s *Session) Failed(err error) { s.post(fromLifetime{Failed{Err: err}}) }
 
 // Resumable reports whether the client has said that it can reconnect over another connection.
 func (s *Session) Resumable() bool { return s.shared.reconnects.Load() }
