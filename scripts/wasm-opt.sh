@@ -13,7 +13,7 @@ case $1 in
 --version) exec wasm-opt --version ;;
 esac
 sdk='github.com/antiphon-rt/antiphon/sdk'
-page='github.com/antiphon-rt/antiphon/wasm/page'
+page='github.com/antiphon-rt/antiphon/wasm/internal/page'
 told="--pass-arg=asyncify-ignore-imports --pass-arg=asyncify-ignore-indirect
 	--pass-arg=asyncify-addlist@$sdk/internal/system.Go*,*gowrapper*,(*$sdk.Session).background\$1,(*$sdk.Session).startTools\$1
 	--pass-arg=asyncify-removelist@(*$page.call).command\$bound"

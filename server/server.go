@@ -52,21 +52,21 @@ type Reach struct {
 	TurnTCP net.Listener
 	TurnTLS bool
 	// ICE are other STUN and TURN servers that clients use.
-	ICE signal.ICEServers
+	ICE ICEServers
 }
 
 // Access says who may call a Server.
 type Access struct {
 	// Keys are the API keys that clients send; nil asks for none.
-	Keys apikey.Keys
+	Keys Keys
 	// Secrets say what client secrets allow, which the holder of a key creates.
-	Secrets signal.SecretRules
+	Secrets SecretRules
 	// Rates limit what each principal uses in a minute. A principal has one or more of the keys.
-	Rates signal.Rates
+	Rates Rates
 	// Origins are the origins of pages that may call, in addition to the server's own; "*" is every page.
 	Origins []string
 	// Proxies are the reverse proxies whose header X-Forwarded-For is true; nil trusts none.
-	Proxies httpguard.Proxies
+	Proxies Proxies
 }
 
 // Watch says what a Server records for its operator.
@@ -82,8 +82,29 @@ type Watch struct {
 	Record, Trace io.Writer
 }
 
-// Stored has the parts of a Server that stand on a store, which this package does not import.
-type Stored = signal.Stored
+// The types of the fields of Config. Their packages are internal; these names are what a program uses.
+type (
+	// Keys are API keys, each with its principal.
+	Keys = apikey.Keys
+	// SecretRules say what client secrets allow.
+	SecretRules = httpapi.SecretRules
+	// Rates limit what a principal uses in a minute.
+	Rates = httpapi.Rates
+	// Proxies are the addresses of reverse proxies.
+	Proxies = httpguard.Proxies
+	// ICEServers are STUN and TURN servers for clients.
+	ICEServers = httpapi.ICEServers
+	// Limits limit what the server and its clients take.
+	Limits = httpapi.Limits
+	// SummaryLimits say when the model gets a summary in place of old items.
+	SummaryLimits = conversation.SummaryLimits
+	// Stored has the parts of a Server that stand on a store, which this package does not import.
+	Stored = httpapi.Stored
+	// Rules are what Server.Reload changes.
+	Rules = httpapi.Rules
+	// Standing is the present state of a Server.
+	Standing = httpapi.Standing
+)
 
 // Config configures a Server. Pipeline is required; all else may be zero.
 type Config struct {
@@ -109,7 +130,7 @@ type Config struct {
 	// Access says who may call.
 	Access
 	// Limits limit what the server and its clients take.
-	signal.Limits
+	Limits
 	// Stored has what stands on a store.
 	Stored
 	// Grace is how long a client that has lost its network may take to come back before the call ends; 0 takes 20 s. Keep is the
@@ -123,7 +144,7 @@ type Config struct {
 	// as an item of type mcp_call.
 	Tools tool.Set
 	// Summaries say when the model gets a summary in place of the oldest items of a long conversation. The zero value takes the defaults.
-	Summaries conversation.SummaryLimits
+	Summaries SummaryLimits
 
 	// Watch says what the Server records for its operator.
 	Watch
@@ -136,7 +157,7 @@ type Server struct {
 	guard  *httpguard.Guard
 	engine *rtc.Engine
 	turn   *relay.Server // nil without Config.Turn
-	calls  *signal.Handler
+	calls  *httpapi.Handler
 	cfg    Config
 
 	recorders []*recorder
@@ -168,7 +189,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("server: %w", err), engine.Close())
 	}
-	sc := signal.Config{
+	sc := httpapi.Config{
 		ICE: ice, Engine: engine, Pipeline: cfg.Pipeline, Settings: begin, Version: Version, Logger: cfg.Logger,
 		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Stored: cfg.Stored, Grace: cfg.Grace, Keep: cfg.Keep,
 		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants, AnswerAhead: cfg.AnswerAhead,
@@ -177,7 +198,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{mux: http.NewServeMux(), engine: engine, turn: turn, cfg: cfg}
 	metrics := telemetry.New(s.snapshot, cfg.Tracer)
 	s.observe(&sc, metrics)
-	s.calls = signal.New(sc)
+	s.calls = httpapi.New(sc)
 	s.guard = httpguard.New(http.HandlerFunc(s.serve), httpguard.Config{Proxies: cfg.Proxies})
 	s.mux.Handle("/v1/", s.calls)
 	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
@@ -190,7 +211,7 @@ func New(cfg Config) (*Server, error) {
 }
 
 // observe has the sessions report to the metrics, and to the recorders that the Config asks for.
-func (s *Server) observe(sc *signal.Config, metrics *telemetry.Metrics) {
+func (s *Server) observe(sc *httpapi.Config, metrics *telemetry.Metrics) {
 	record := func(_, dir string, text []byte) {
 		if dir == "server" {
 			metrics.Event(text)
@@ -221,7 +242,7 @@ func (s *Server) observe(sc *signal.Config, metrics *telemetry.Metrics) {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.guard.ServeHTTP(w, r) }
 
-// serve answers a request, unless another host's page sent it: see signal.Handler.Misdirected. The API says so in its own form.
+// serve answers a request, unless another host's page sent it: see httpapi.Handler.Misdirected. The API says so in its own form.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasPrefix(r.URL.Path, "/v1/") && s.calls.Misdirected(r) {
 		http.Error(w, "this server does not answer under this host name: open it as localhost", http.StatusForbidden)
@@ -236,8 +257,8 @@ func (s *Server) Drain(ctx context.Context, within time.Duration) error {
 	return s.calls.Drain(ctx, within)
 }
 
-// Reload replaces Config.Keys, Limits, Rates and Secrets for what begins from now on: see signal.Handler.Reload.
-func (s *Server) Reload(to signal.Rules) error { return s.calls.Reload(to) }
+// Reload replaces Config.Keys, Limits, Rates and Secrets for what begins from now on: see httpapi.Handler.Reload.
+func (s *Server) Reload(to Rules) error { return s.calls.Reload(to) }
 
 // Close ends every call, joins all goroutines of the Server, and closes its ports. Calls that have not ended when ctx is done are cut
 // off.
@@ -254,7 +275,7 @@ func (s *Server) Close(ctx context.Context) error {
 }
 
 // Standing returns how many calls the Server has, and whether it takes more.
-func (s *Server) Standing() signal.Standing { return s.calls.Standing() }
+func (s *Server) Standing() Standing { return s.calls.Standing() }
 
 // OthersUsed takes from the budget of a principal what other servers of the cluster have used.
 func (s *Server) OthersUsed(principal string, requests, tokens uint64) {

@@ -14,7 +14,7 @@ import (
 // The TURN server inside of the server, and the ICE servers that clients hear of.
 
 // openTurn opens the TURN server of cfg, if cfg names one, and returns the ICE servers of clients.
-func openTurn(cfg Config, engine *rtc.Engine) (*relay.Server, signal.ICEServers, error) {
+func openTurn(cfg Config, engine *rtc.Engine) (*relay.Server, httpapi.ICEServers, error) {
 	ice := cfg.ICE
 	if cfg.Turn == "" {
 		return nil, ice, nil

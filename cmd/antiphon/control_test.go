@@ -136,8 +136,8 @@ func openExchange(t *testing.T) *exchange {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	p := scripted.New(scripted.Options{})
 	s, err := server.New(server.Config{
-		Pipeline: p, Loopback: true, Limits: signal.Limits{EventsPerSecond: 50}, Watch: server.Watch{CheckInvariants: true},
-		Access: server.Access{Keys: keys, Secrets: signal.SecretRules{SingleUse: true, Locks: conversation.Locks{"instructions"}}},
+		Pipeline: p, Loopback: true, Limits: httpapi.Limits{EventsPerSecond: 50}, Watch: server.Watch{CheckInvariants: true},
+		Access: server.Access{Keys: keys, Secrets: httpapi.SecretRules{SingleUse: true, Locks: conversation.Locks{"instructions"}}},
 	})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	web := httptest.NewServer(s)

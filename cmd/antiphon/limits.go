@@ -66,8 +66,8 @@ func (l *limits) into(cfg *server.Config) (err error) {
 	case l.EventsPerSecond < 1:
 		return errors.New("--events-per-second: want a number above 0")
 	}
-	cfg.Rates = signal.Rates{RequestsPerMinute: l.RequestsPerMinute, TokensPerMinute: l.TokensPerMinute}
-	cfg.Limits = signal.Limits{
+	cfg.Rates = httpapi.Rates{RequestsPerMinute: l.RequestsPerMinute, TokensPerMinute: l.TokensPerMinute}
+	cfg.Limits = httpapi.Limits{
 		MaxSessions: l.MaxSessions, EventsPerSecond: l.EventsPerSecond, MaxMessage: int64(l.MaxMessage) << 10, MessageMemory: int64(l.MessageMemory) << 20, Memory: l.ConversationMemory << 20,
 		Longest: l.SessionLength, LongestCall: l.CallLength, CallsPerPrincipal: l.CallsPerPrincipal, CallsPerSecret: l.CallsPerSecret, CallsPerAddress: l.CallsPerAddress,
 		CallAttempts: l.CallAttempts, MaxLate: l.MaxLate, MaxCPU: l.MaxCPU, SecretsPerPrincipal: l.SecretsPerPrincipal,

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	signaling "github.com/antiphon-rt/antiphon/internal/httpapi"
+	"github.com/antiphon-rt/antiphon/internal/httpapi"
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
 	"github.com/antiphon-rt/antiphon/server"
 )
@@ -47,7 +47,7 @@ const lookEvery = 5 * time.Second
 
 // reloadable is a server whose keys, limits and rates can be replaced.
 type reloadable interface {
-	Reload(to signaling.Rules) error
+	Reload(to httpapi.Rules) error
 }
 
 // limitable is a listener whose limits of connections can be replaced.
@@ -123,7 +123,7 @@ func (c *serve) reload(r running, logger *slog.Logger) error {
 			return err
 		}
 	}
-	if err := r.server.Reload(signaling.Rules{Keys: cfg.Keys, Limits: cfg.Limits, Rates: cfg.Rates, Secrets: cfg.Secrets}); err != nil {
+	if err := r.server.Reload(httpapi.Rules{Keys: cfg.Keys, Limits: cfg.Limits, Rates: cfg.Rates, Secrets: cfg.Secrets}); err != nil {
 		return errors.Join(errors.New("keys and limits"), err)
 	}
 	r.listener.Limit(connections)

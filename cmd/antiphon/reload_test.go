@@ -14,17 +14,17 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/internal/apikey"
-	signaling "github.com/antiphon-rt/antiphon/internal/httpapi"
+	"github.com/antiphon-rt/antiphon/internal/httpapi"
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
 )
 
 // reloads keeps what it is given.
 type reloads struct {
-	got         chan signaling.Rules
+	got         chan httpapi.Rules
 	connections chan httpguard.Limits
 }
 
-func (r *reloads) Reload(to signaling.Rules) error {
+func (r *reloads) Reload(to httpapi.Rules) error {
 	r.got <- to
 	return nil
 }
@@ -37,7 +37,7 @@ func TestReloadOnChange(t *testing.T) {
 		g := gomega.NewWithT(t)
 		limitsFile := write(t, "limits.yaml", "max-sessions: 7\n")
 		c := serve{Listen: "127.0.0.1:0", APIKeyFile: keyFile(t), LimitsFile: limitsFile, limits: limits{EventsPerSecond: 5}}
-		s := &reloads{make(chan signaling.Rules, 10), make(chan httpguard.Limits, 10)}
+		s := &reloads{make(chan httpapi.Rules, 10), make(chan httpguard.Limits, 10)}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		defer func() { cancel(); <-done }() // also after a failure: otherwise the ticker keeps the test alive
@@ -78,7 +78,7 @@ func TestReloadAtSIGHUP(t *testing.T) {
 	before := held.config().Certificates[0].Certificate[0]
 	ctx, cancel := context.WithCancel(t.Context())
 	var log bytes.Buffer
-	s := &reloads{make(chan signaling.Rules, 1000), make(chan httpguard.Limits, 1000)}
+	s := &reloads{make(chan httpapi.Rules, 1000), make(chan httpguard.Limits, 1000)}
 	r := running{s, s, held}
 	done := make(chan struct{})
 	signals, stop := hangups()

@@ -12,7 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/store"
 )
 
-// SecretBucket keeps the client secrets of servers that share a store. It is a signal.SecretBucket, and safe for concurrent use.
+// SecretBucket keeps the client secrets of servers that share a store. It is a httpapi.SecretBucket, and safe for concurrent use.
 type SecretBucket struct {
 	store  *store.Store
 	bucket *store.Bucket
@@ -41,10 +41,10 @@ func OpenSecrets(ctx context.Context, in *store.Store) (*SecretBucket, error) {
 	return s, nil
 }
 
-// SealKey implements signal.SecretBucket.
+// SealKey implements httpapi.SecretBucket.
 func (s *SecretBucket) SealKey() [32]byte { return s.key }
 
-// Get implements signal.SecretBucket.
+// Get implements httpapi.SecretBucket.
 func (s *SecretBucket) Get(ctx context.Context, key string) (value []byte, revision uint64, err error) {
 	e, err := s.bucket.Get(ctx, key)
 	if errors.Is(err, store.ErrNotFound) {
@@ -53,7 +53,7 @@ func (s *SecretBucket) Get(ctx context.Context, key string) (value []byte, revis
 	return e.Value, e.Revision, err
 }
 
-// Update implements signal.SecretBucket.
+// Update implements httpapi.SecretBucket.
 func (s *SecretBucket) Update(ctx context.Context, key string, value []byte, revision uint64) (stored bool, err error) {
 	_, err = s.bucket.Update(ctx, key, value, revision)
 	if errors.Is(err, store.ErrConflict) {
@@ -62,13 +62,13 @@ func (s *SecretBucket) Update(ctx context.Context, key string, value []byte, rev
 	return err == nil, err
 }
 
-// Delete implements signal.SecretBucket.
+// Delete implements httpapi.SecretBucket.
 func (s *SecretBucket) Delete(ctx context.Context, key string) error {
 	return s.bucket.Delete(ctx, key)
 }
 
-// Keys implements signal.SecretBucket.
+// Keys implements httpapi.SecretBucket.
 func (s *SecretBucket) Keys(ctx context.Context) ([]string, error) { return s.bucket.Keys(ctx) }
 
-// Now implements signal.SecretBucket.
+// Now implements httpapi.SecretBucket.
 func (s *SecretBucket) Now(ctx context.Context) (time.Time, error) { return s.store.Now(ctx) }

@@ -1,4 +1,4 @@
-package signal
+package httpapi
 
 // Several servers: gives requests about calls of other servers, and new calls, to Config.Cluster.
 

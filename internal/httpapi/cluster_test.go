@@ -1,4 +1,4 @@
-package signal
+package httpapi
 
 // Limits of a principal on several servers.
 

@@ -1,4 +1,4 @@
-package signal
+package httpapi
 
 // Side-band control and WebSockets over HTTP: who may open them, and their limits.
 

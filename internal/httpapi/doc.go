@@ -1,4 +1,4 @@
-// Package signal is the server's HTTP surface: it sets up calls over WebRTC and over WebSockets, and ends them.
+// Package httpapi is the server's HTTP surface: it sets up calls over WebRTC and over WebSockets, and ends them.
 //
 // Each call is a session with goroutines of its own. The Handler keeps a book of the calls, bounded by Config.MaxSessions, and
 // Close joins them all.
@@ -25,4 +25,4 @@
 //	cluster.go                   requests about calls of other servers, and new calls
 //	clientsecret.go              client secrets: the request, and what they allow
 //	budget.go                    requests and tokens a minute
-package signal
+package httpapi

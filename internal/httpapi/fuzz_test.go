@@ -1,4 +1,4 @@
-package signal
+package httpapi
 
 // Fuzz tests of everything that a request contains.
 

@@ -1,4 +1,4 @@
-package signal
+package httpapi
 
 // API keys, allowed origins and hosts.
 

@@ -1,4 +1,4 @@
-package signal
+package httpapi
 
 // The log of a Handler: a call that makes room, and the beginning and the end of a drain.
 

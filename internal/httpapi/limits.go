@@ -1,4 +1,4 @@
-package signal
+package httpapi
 
 import (
 	"github.com/antiphon-rt/antiphon/internal/apikey"

@@ -1,4 +1,4 @@
-package signal
+package httpapi
 
 // The OpenAPI description agrees with the server.
 

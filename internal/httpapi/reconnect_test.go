@@ -1,4 +1,4 @@
-package signal
+package httpapi
 
 // Reconnecting clients over HTTP and WebSocket.
 

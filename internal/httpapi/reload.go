@@ -1,4 +1,4 @@
-package signal
+package httpapi
 
 import (
 	"errors"
@@ -22,7 +22,7 @@ type rules struct {
 }
 
 // ErrKeylessReload is the error of a Reload that would change whether the server asks for keys.
-var ErrKeylessReload = errors.New("signal: a running server cannot begin or cease to ask for keys: start it again")
+var ErrKeylessReload = errors.New("httpapi: a running server cannot begin or cease to ask for keys: start it again")
 
 // Rules are what a running Handler can change.
 type Rules struct {

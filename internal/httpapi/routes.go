@@ -1,4 +1,4 @@
-package signal
+package httpapi
 
 import (
 	_ "embed"

@@ -1,4 +1,4 @@
-package signal
+package httpapi
 
 // Runs: gives the requests under /v1/runs, and the events of calls that act on runs, to Config.Runs.
 

@@ -1,4 +1,4 @@
-package signal
+package httpapi
 
 // Requests for runs: who may send them, and whose they are.
 

@@ -1,4 +1,4 @@
-package signal
+package httpapi
 
 // Client secrets: limits, expiry and rates.
 

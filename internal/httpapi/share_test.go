@@ -1,4 +1,4 @@
-package signal
+package httpapi
 
 // The share of calls, secrets and attempts of each principal.
 

@@ -1,4 +1,4 @@
-package signal
+package httpapi
 
 // Calls over HTTP: good ones, bad ones, paths, and a full or stopping server.
 

@@ -1,4 +1,4 @@
-package signal
+package httpapi
 
 // Recordings and texts over HTTP: who may ask, and how the refusals of package speechapi arrive.
 

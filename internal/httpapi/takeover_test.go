@@ -1,4 +1,4 @@
-package signal
+package httpapi
 
 // Another process goes on with a call: at whichever write the owner ends, nothing that the client was told is lost, and nothing comes twice.
 

@@ -144,7 +144,7 @@ const (
 // codes returns the error codes in the code of the server and of the codec.
 func codes(t *testing.T) map[string]bool {
 	t.Helper()
-	out := codesIn(t, "../../server", "../../wire")
+	out := codesIn(t, "../../server", "../../internal", "../../wire")
 	out["message_too_large"] = true // given to Refuse
 	return out
 }

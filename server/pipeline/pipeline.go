@@ -43,6 +43,16 @@ const (
 	StateFailed  = "failed"  // the component is installed and does not work; Detail says why
 )
 
+// The types of the fields of Pipeline whose packages are internal; these names are what a program uses.
+type (
+	// Estimator says how probable it is that a silent user has finished the turn.
+	Estimator = endofturn.Estimator
+	// Languages are languages of the program's own.
+	Languages = endofturn.Own
+	// Tagger says which sounds are in an utterance.
+	Tagger = sounds.Tagger
+)
+
 // Pipeline has the three stages of a voice pipeline and the state of their components. Many conversations may use it at the same
 // time. An adapter returns a Pipeline in which at most Prompts, Speakable, Noise, Gate, Sounds, EndOfTurn and Retranscriber are nil.
 type Pipeline struct {
@@ -62,9 +72,9 @@ type Pipeline struct {
 
 	// EndOfTurn returns what estimates, for semantic_vad, whether the user has finished a turn in a language (empty: not known). nil: only the
 	// Transcriber reports ends.
-	EndOfTurn func(language string) endofturn.Estimator
+	EndOfTurn func(language string) Estimator
 	// Languages are languages of the program's own, for the judge of barge-ins; nil for none. SetLanguages sets it, and EndOfTurn.
-	Languages endofturn.Own
+	Languages Languages
 	// EndJudge hears ends of turns for EndOfTurn; nil for none. JudgeEnds sets it.
 	EndJudge EndJudge
 
@@ -72,7 +82,7 @@ type Pipeline struct {
 	Gate *VoiceGate
 
 	// Sounds says which sounds are in an utterance, for clients that ask for it; nil if nothing does.
-	Sounds sounds.Tagger
+	Sounds Tagger
 
 	// Retranscriber recognises each utterance of a semantic_vad turn again as a whole, at its end; nil: nothing does. It must find an end, too, or
 	// the turn goes on, and its text is the transcript. It may be the Transcriber. Close does not close one that is not the Transcriber.
@@ -91,7 +101,7 @@ type Pipeline struct {
 
 // SetLanguages gives the pipeline languages of the program's own. Only one goroutine may call it, before the pipeline is
 // used, and before JudgeEnds.
-func (p *Pipeline) SetLanguages(own endofturn.Own) {
+func (p *Pipeline) SetLanguages(own Languages) {
 	p.Languages = own
 	if p.EndOfTurn != nil {
 		p.EndOfTurn = own.New

@@ -18,7 +18,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/cluster"
 	"github.com/antiphon-rt/antiphon/internal/coord/idempotency"
-	signal "github.com/antiphon-rt/antiphon/internal/httpapi"
+	"github.com/antiphon-rt/antiphon/internal/httpapi"
 	"github.com/antiphon-rt/antiphon/internal/journal"
 	"github.com/antiphon-rt/antiphon/internal/journal/logstore"
 	"github.com/antiphon-rt/antiphon/internal/once"
@@ -156,8 +156,8 @@ func (s *Storage) open(ctx context.Context, o Options) (err error) {
 // openKeys has requests with an idempotency key count once.
 func (s *Storage) openKeys(ctx context.Context) error {
 	handler, err := once.New(ctx, nil, once.Config{
-		Store: s.store, Name: "serve", MaxBody: longestBody, Timeout: longestRequest, Safe: repeatable, Announces: beginsRun, Retry: signal.TryAgain,
-		Headers: signal.ReplayedHeaders(), Refuse: signal.Refuse, Logger: s.logger,
+		Store: s.store, Name: "serve", MaxBody: longestBody, Timeout: longestRequest, Safe: repeatable, Announces: beginsRun, Retry: httpapi.TryAgain,
+		Headers: httpapi.ReplayedHeaders(), Refuse: httpapi.Refuse, Logger: s.logger,
 	})
 	if err == nil {
 		handler.Trace(trace(s.steps, "idempotency", idempotency.Table))

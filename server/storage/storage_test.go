@@ -16,7 +16,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/apikey"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
-	signal "github.com/antiphon-rt/antiphon/internal/httpapi"
+	"github.com/antiphon-rt/antiphon/internal/httpapi"
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/storage"
 )
@@ -34,7 +34,7 @@ type keyed struct {
 const patience = time.Minute
 
 // withStore runs a server with this storage until close is called.
-func withStore(t *testing.T, o storage.Options, rates signal.Rates, keys [2]string, file apikey.Keys) (k keyed, closeAll func()) {
+func withStore(t *testing.T, o storage.Options, rates httpapi.Rates, keys [2]string, file apikey.Keys) (k keyed, closeAll func()) {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	p := scripted.New(scripted.Options{})
@@ -97,7 +97,7 @@ func TestServeCountsARequestOnce(t *testing.T) {
 	for name, o := range map[string]storage.Options{"in memory": {}, "in a folder": {Dir: folder}} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			k, closeAll := withStore(t, o, signal.Rates{}, keys, file)
+			k, closeAll := withStore(t, o, httpapi.Rates{}, keys, file)
 			status, _, first := k.post(k.desk, secretsPath, "k", "{}")
 			g.Expect(status).To(gomega.Equal(http.StatusOK))
 			_, header, again := k.post(k.desk, secretsPath, "k", "{}")
@@ -131,7 +131,7 @@ func TestServeCountsARequestOnce(t *testing.T) {
 			if o.Dir == "" {
 				return
 			}
-			k, closeAll = withStore(t, o, signal.Rates{}, keys, file)
+			k, closeAll = withStore(t, o, httpapi.Rates{}, keys, file)
 			_, header, again = k.post(k.desk, secretsPath, "k", "{}")
 			g.Expect(again).To(gomega.Equal(first), "the response of the earlier process")
 			g.Expect(header.Get("Idempotency-Replayed")).To(gomega.Equal("true"))
@@ -144,7 +144,7 @@ func TestServeCountsARequestOnce(t *testing.T) {
 func TestARefusalForNowIsNotKept(t *testing.T) {
 	keys, file := twoKeys(t)
 	g := gomega.NewWithT(t)
-	k, closeAll := withStore(t, storage.Options{}, signal.Rates{RequestsPerMinute: 1}, keys, file)
+	k, closeAll := withStore(t, storage.Options{}, httpapi.Rates{RequestsPerMinute: 1}, keys, file)
 	defer closeAll()
 	status, _, _ := k.post(k.desk, secretsPath, "", "{}")
 	g.Expect(status).To(gomega.Equal(http.StatusOK))
@@ -153,7 +153,7 @@ func TestARefusalForNowIsNotKept(t *testing.T) {
 	g.Expect(code(t, text)).To(gomega.Equal("rate_limit_exceeded"))
 	g.Expect(header.Get("Retry-After")).NotTo(gomega.BeEmpty())
 
-	g.Expect(k.server.Reload(signal.Rules{Keys: file})).To(gomega.Succeed())
+	g.Expect(k.server.Reload(httpapi.Rules{Keys: file})).To(gomega.Succeed())
 	status, header, _ = k.post(k.desk, secretsPath, "k", "{}")
 	g.Expect(status).To(gomega.Equal(http.StatusOK))
 	g.Expect(header.Get("Idempotency-Replayed")).To(gomega.BeEmpty())
@@ -163,7 +163,7 @@ func TestARefusalForNowIsNotKept(t *testing.T) {
 func TestSpeechCountsOnce(t *testing.T) {
 	keys, file := twoKeys(t)
 	g := gomega.NewWithT(t)
-	k, closeAll := withStore(t, storage.Options{}, signal.Rates{}, keys, file)
+	k, closeAll := withStore(t, storage.Options{}, httpapi.Rates{}, keys, file)
 	defer closeAll()
 	const speech = `{"model":"scripted","input":"One. Two.","voice":"alloy","response_format":"pcm"}`
 	status, header, first := k.post(k.desk, "/v1/audio/speech", "k", speech)

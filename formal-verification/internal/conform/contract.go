@@ -18,7 +18,7 @@ import (
 )
 
 // contractFile is the run's contract, in the repository.
-var contractFile = filepath.Join("coord", "run", "contract.json")
+var contractFile = filepath.Join("internal", "coord", "run", "contract.json")
 
 // contract is the part of the contract that the spec has too.
 type contract struct {

@@ -105,7 +105,7 @@ type serverSection struct {
 }
 
 // UnmarshalNode implements strict.Unmarshaler.
-func (s *serverSection) UnmarshalNode(d *strict.Decoder, n *yaml.Node) {
+func (s *serverSection) UnmarshalNode(d *Decoder, n *yaml.Node) {
 	if strict.IsNull(n) {
 		return
 	}
@@ -124,8 +124,11 @@ func (s *serverSection) UnmarshalNode(d *strict.Decoder, n *yaml.Node) {
 	}
 }
 
+// Decoder reads the file.
+type Decoder = strict.Decoder
+
 // UnmarshalNode implements strict.Unmarshaler.
-func (c *Choice) UnmarshalNode(d *strict.Decoder, n *yaml.Node) {
+func (c *Choice) UnmarshalNode(d *Decoder, n *yaml.Node) {
 	if strict.IsNull(n) {
 		return
 	}

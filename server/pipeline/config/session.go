@@ -75,7 +75,7 @@ type TurnFields struct {
 }
 
 // UnmarshalNode implements strict.Unmarshaler.
-func (t *TurnDetection) UnmarshalNode(d *strict.Decoder, n *yaml.Node) {
+func (t *TurnDetection) UnmarshalNode(d *Decoder, n *yaml.Node) {
 	if t.Off = strict.IsNull(n); !t.Off {
 		d.Into(n, &t.Fields)
 	}

@@ -71,7 +71,7 @@ func newScript(args []string, log io.Writer) pageScript {
 	flags := flag.NewFlagSet("script", flag.ExitOnError)
 	flags.StringVar(&s.source, "source", filepath.Join("sdk", "npm"), "folder of the script")
 	flags.StringVar(&s.pkg, "npm", filepath.Join("sdk", "npm", "dist"), "folder for the npm package")
-	flags.StringVar(&s.embed, "embed", filepath.Join("web", "script", "dist"), "folder for what the server serves; empty for none")
+	flags.StringVar(&s.embed, "embed", filepath.Join("internal", "pagescript", "dist"), "folder for what the server serves; empty for none")
 	flags.StringVar(&s.wasm, "wasm", "", "a program that is compiled already (with TinyGo); empty compiles ./wasm with Go")
 	flags.StringVar(&s.exec, "exec", "", "the support script that the program of -wasm needs; empty takes Go's")
 	flags.BoolVar(&s.names, "names", false, "keep the names of functions, for the stack of a panic; a fifth larger")

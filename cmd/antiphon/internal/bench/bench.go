@@ -110,8 +110,8 @@ func startServer() (*localServer, error) {
 	b := &localServer{pipeline: scripted.New(scripted.Options{Script: parsed}), holds: &holdLog{}}
 	b.server, err = server.New(server.Config{
 		Pipeline: b.pipeline, Loopback: true, Watch: server.Watch{Trace: b.holds},
-		Access: server.Access{Rates: signal.Rates{RequestsPerMinute: anyNumber, TokensPerMinute: anyNumber}},
-		Limits: signal.Limits{EventsPerSecond: anyRate},
+		Access: server.Access{Rates: httpapi.Rates{RequestsPerMinute: anyNumber, TokensPerMinute: anyNumber}},
+		Limits: httpapi.Limits{EventsPerSecond: anyRate},
 	})
 	if err != nil {
 		return nil, err

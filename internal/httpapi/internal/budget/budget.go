@@ -10,7 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Rates limit what one principal uses in a minute: see signal.Rates. 0 is no limit.
+// Rates limit what one principal uses in a minute: see httpapi.Rates. 0 is no limit.
 type Rates struct {
 	RequestsPerMinute int
 	TokensPerMinute   int

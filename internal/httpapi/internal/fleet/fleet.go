@@ -1,7 +1,7 @@
 // Package fleet has what the servers of a cluster know of each other's calls.
 package fleet
 
-// The cluster as a signal.Handler needs it, and what a Handler says of itself to the others.
+// The cluster as a httpapi.Handler needs it, and what a Handler says of itself to the others.
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Cluster are the servers that share a store, with this one: see signal.Cluster.
+// Cluster are the servers that share a store, with this one: see httpapi.Cluster.
 type Cluster interface {
 	// Mark returns a random text with the mark of this server, by which every server finds this one: the id or the token of a call.
 	Mark(text string) string

@@ -12,7 +12,7 @@ import (
 
 // The ICE servers of one client.
 
-// Config are the STUN and TURN servers: see signal.ICEServers.
+// Config are the STUN and TURN servers: see httpapi.ICEServers.
 type Config struct {
 	URLs     []string
 	Secret   string

@@ -10,7 +10,7 @@ import (
 
 // The limits, and their defaults.
 
-// Load is how busy a signal.Handler is at one moment.
+// Load is how busy a httpapi.Handler is at one moment.
 type Load struct {
 	// HalfOpen are the calls whose client has not connected yet.
 	HalfOpen int
