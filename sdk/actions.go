@@ -108,7 +108,7 @@ func (s *Session) sendHello() {
 	s.bindPeer()
 	if s.call.peer.Antiphon() {
 		hello := newJSON().Key("metrics").Bool(true)
-		if s.bargesIn() {
+		if s.barge.Machine != nil { // the server may rely on the events about interruptions
 			hello.Key("barge_in").Bool(true)
 		}
 		if z, ok := s.opts.Dialer.(TimeZoner); ok {
@@ -141,10 +141,10 @@ func (s *Session) refused(e wire.Error) {
 	}
 	switch in.kind {
 	case intentHello, intentTruncate, intentClear, intentCandidate, intentCarriedOver:
-		s.dialog.refuse(in.seq)
+		s.dialog.Refused(in.seq)
 		s.trace("refused: " + problem.Code) // not the message, which may quote what was said
 	case intentCancel:
-		s.dialog.refuse(in.seq)
+		s.dialog.Refused(in.seq)
 		if e.Code != "response_cancel_not_active" { // otherwise the response had ended meanwhile
 			s.err = problem
 		}
@@ -159,7 +159,7 @@ func (s *Session) refused(e wire.Error) {
 		s.items.Refused(in.item)
 	case intentCommit:
 		s.manual.committing = false
-		s.dialog.refuse(in.seq)
+		s.dialog.Refused(in.seq)
 		if !s.manual.pushed || e.Code != "input_audio_buffer_commit_empty" { // otherwise the key was pressed too briefly
 			s.err = problem
 		}
@@ -175,8 +175,7 @@ func (s *Session) refused(e wire.Error) {
 
 // answerRefused handles the refusal of response.create. If the reason was another live response, the session asks again after it.
 func (s *Session) answerRefused(in intent, problem *ServerError) {
-	s.dialog.refuse(in.seq)
-	s.dialog.unwanted = false
+	s.dialog.AnswerRefused(in.seq)
 	if problem.Code == "conversation_already_has_active_response" && s.tools.AnswerRefused() {
 		return
 	}
@@ -185,7 +184,7 @@ func (s *Session) answerRefused(in intent, problem *ServerError) {
 
 // messageRefused notes on a message that the server did not take it.
 func (s *Session) messageRefused(in intent, problem *ServerError) {
-	s.dialog.refuse(in.seq)
+	s.dialog.Refused(in.seq)
 	s.err = problem
 	if it := s.items.Find(in.item); it != nil {
 		s.items.Annotate(it, "not delivered: "+problem.Error(), true)
@@ -231,7 +230,7 @@ func (s *Session) sendMessage(image, text string) {
 		s.dirty = true
 		return
 	}
-	seq := s.dialog.expect(view.Write{}, id, s.limits.AnswerStart, now)
+	seq := s.dialog.Expect(view.Write{}, id, s.limits.AnswerStart, now)
 	s.send("conversation.item.create", message, intent{kind: intentMessage, item: id, seq: seq})
 	s.measurement.begin(id, now)
 	s.askAnswer(id)
@@ -246,33 +245,30 @@ func (s *Session) itemName() string {
 // interrupt stops the agent, and gives up a response that is due and has not begun.
 func (s *Session) interrupt() {
 	s.stopAgent()
-	if s.dialog.answerDue() {
-		s.dialog.unwanted = true
-		s.dialog.dropAnswers()
-	}
+	s.dialog.Interrupted()
 }
 
 // stopAgent cancels the live response and stops the playback.
 func (s *Session) stopAgent() {
 	s.dirty = true
 	s.tools.Interrupted()
-	live, sounding := s.dialog.confirmed().Live != 0, s.dialog.sounding()
-	if live {
-		seq := s.dialog.expect(view.Cancel{}, "", s.limits.Acknowledge, s.clock.Now())
+	now := s.dialog.Confirmed()
+	if now.Live != 0 {
+		seq := s.dialog.Expect(view.Cancel{}, "", s.limits.Acknowledge, s.clock.Now())
 		s.send("response.cancel", newJSON(), intent{kind: intentCancel, seq: seq})
 	}
 	if s.call == nil {
 		return
 	}
 	if _, ok := s.call.peer.(Player); ok {
-		s.cutOff(s.barge.concernedResponse(), false)
+		s.bargeIn(s.barge.Interrupted(false, s.moment()))
 		s.stopPlayer()
 		return
 	}
-	if live || sounding {
-		seq := s.dialog.expect(view.Clear{}, "", s.limits.Acknowledge, s.clock.Now())
+	if now.Live != 0 || now.Sound != 0 {
+		seq := s.dialog.Expect(view.Clear{}, "", s.limits.Acknowledge, s.clock.Now())
 		s.send("output_audio_buffer.clear", newJSON(), intent{kind: intentClear, seq: seq})
-		s.cutOff(s.barge.concernedResponse(), false) // last, so that the server gets the requests first
+		s.bargeIn(s.barge.Interrupted(false, s.moment())) // last, so that the server gets the requests first
 	}
 }
 
@@ -286,7 +282,7 @@ func (s *Session) stopPlayer() {
 		return
 	}
 	heard, was := p.Stop()
-	s.soundEnded("")
+	s.soundEnded("", false)
 	if was {
 		at := newJSON().Key("item_id").Text(heard.ItemID).
 			Key("content_index").Int(int64(heard.ContentIndex)).Key("audio_end_ms").Int(int64(heard.MS))
@@ -297,7 +293,7 @@ func (s *Session) stopPlayer() {
 // commit ends the turn of the user by hand. The session asks for the answer when the server has committed the turn.
 func (s *Session) commit() {
 	now := s.clock.Now()
-	seq := s.dialog.expect(view.Commit{}, "", s.limits.Commit, now)
+	seq := s.dialog.Expect(view.Commit{}, "", s.limits.Commit, now)
 	s.send("input_audio_buffer.commit", newJSON(), intent{kind: intentCommit, seq: seq})
 	s.measurement.begin("", now)
 	s.manual.committing, s.manual.pushed, s.dirty = true, false, true

@@ -115,7 +115,7 @@ func (s *Session) applyVolume(p Peer) {
 
 // measured takes the levels of both sides. Sound shows that a turn or a response is still going on, so it moves their deadlines.
 func (s *Session) measured(l Levels) {
-	s.dialog.levels(l, s.clock.Now())
+	s.dialog.Measured(l.Mic, l.Agent, s.clock.Now())
 	s.showLevels(l)
 }
 

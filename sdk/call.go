@@ -5,6 +5,8 @@ package sdk
 import (
 	"context"
 	"time"
+
+	"github.com/antiphon-rt/antiphon/sdk/internal/playback"
 )
 
 // call is one call, from its first dial until everything that it held is freed.
@@ -248,15 +250,15 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 	case PlaybackStarted:
 		s.soundStarted(e.ResponseID)
 	case PlaybackStopped:
-		s.soundEnded(e.ResponseID)
+		s.soundEnded(e.ResponseID, false)
 	case SpeechOnset:
 		s.speechOnset(e)
 	case SpeechSustained:
-		s.speechSustained()
+		s.bargeIn(s.barge.Sustained(s.moment()))
 	case SpeechEnded:
-		s.speechEnded()
+		s.bargeIn(s.barge.SpeechEnded(s.moment()))
 	case PositionPassed:
-		s.positionPassed(e.At)
+		s.bargeIn(s.barge.Passed(playback.Position(e.At), s.moment()))
 	case PacketsCounted:
 		s.packetsCounted(c, e.Received)
 	}
@@ -321,7 +323,8 @@ func (s *Session) fail(err error) {
 func (s *Session) end(to phase) {
 	c := s.call
 	s.call, s.phase, s.dirty, s.audio.MicAsked = nil, to, true, false
-	s.items.CloseLive(s.dialog.sound)
+	sound, _ := s.dialog.Sound()
+	s.items.CloseLive(sound)
 	s.showLevels(Levels{})
 	c.cancel()
 	s.calls.end(c)

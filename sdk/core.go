@@ -3,6 +3,8 @@ package sdk
 // The state of a session that jobs alone read and write, how it begins, and what follows each job.
 
 import (
+	"github.com/antiphon-rt/antiphon/sdk/internal/bargein"
+	"github.com/antiphon-rt/antiphon/sdk/internal/reconciliation"
 	"github.com/antiphon-rt/antiphon/sdk/internal/runs"
 	"github.com/antiphon-rt/antiphon/sdk/internal/tools"
 	"github.com/antiphon-rt/antiphon/sdk/internal/transcript"
@@ -27,13 +29,14 @@ type core struct {
 	calls callHistory
 
 	server      serverInfo
-	dialog      dialogState
+	dialog      reconciliation.Dialog
 	items       transcript.Transcript
 	tools       tools.Calls[Tool]
 	runs        runs.List
 	measurement turnMeasurement
 	pending     pending
-	barge       bargeInDriver
+	barge       bargein.Prediction
+	sound       agentSound
 	manual      manualTurn
 	audio       audio
 
@@ -61,7 +64,7 @@ func (s *Session) init() {
 	s.audio.Muted = s.opts.Muted
 	s.audio.Microphone, s.audio.Speaker = s.opts.Microphone, s.opts.Speaker
 	s.audio.Volume = 1
-	s.barge.due = Never
+	s.barge = bargein.New()
 	s.resetCall()
 	s.levels.Store(&Levels{})
 	s.shown.Store(&Snapshot{})
@@ -72,16 +75,24 @@ func (s *Session) init() {
 // resetCall resets everything that belongs to one call.
 func (s *Session) resetCall() {
 	s.server.session, s.server.machines = serverSession{}, MachinesUnknown
-	s.dialog = newDialogState(s.viewStepped)
-	s.dialog.maxUnmeasured = s.limits.Unmeasured
+	s.resetDialog()
 	s.items = transcript.New(s.limits.Entries, s.limits.EntryBytes)
 	s.tools, s.runs = tools.New(byName(s.opts.Tools)), runs.New(s.limits.EntryBytes)
 	s.measurement = turnMeasurement{}
 	s.pending = newPending()
-	s.barge.stats, s.barge.candidate = predictionStats{}, 0
+	s.barge.NewCall()
 	s.manual.committing, s.manual.pushed, s.manual.keyDown = false, false, false
 	s.audio.reset(s.opts.NoMicrophone)
 	s.err = nil
+}
+
+// resetDialog begins with a conversation of which the server has said nothing.
+func (s *Session) resetDialog() {
+	l := &s.limits
+	s.dialog = reconciliation.New(reconciliation.Waits{
+		TurnSilence: l.TurnSilence, Commit: l.Commit, AnswerStart: l.AnswerStart, AnswerSilence: l.AnswerSilence,
+		SoundSilence: l.SoundSilence, Unmeasured: l.Unmeasured,
+	})
 }
 
 // job wraps a function that changes the core. The wrapped job also draws the consequences of the change and publishes them.
@@ -95,12 +106,13 @@ func (s *Session) job(f func()) func() {
 // settle draws the consequences of a change and publishes a snapshot.
 func (s *Session) settle() {
 	s.bindPeer()
-	s.reportPlayback()
-	if s.phase == phaseLive && s.dialog.idle() && s.tools.AskNow() {
+	s.bargeIn(s.barge.Played(s.clock.Now()))
+	if s.phase == phaseLive && s.dialog.Idle() && s.tools.AskNow() {
 		s.askAnswer("")
 	}
 	s.dirty = s.dirty || s.runs.Changed
 	s.setAlarm()
+	s.inspectSteps()
 	s.publish()
 	for len(s.after) > 0 {
 		f := s.after[0]

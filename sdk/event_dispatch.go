@@ -7,7 +7,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/antiphon-rt/antiphon/coord/view"
 	"github.com/antiphon-rt/antiphon/sdk/internal/transcript"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -63,7 +62,7 @@ func (s *Session) sessionEvent(e *serverEvent) bool {
 	case "antiphon.ack":
 		s.acknowledged(e)
 	case "antiphon.barge_in.rejected":
-		s.rejected(e.candidate)
+		s.bargeIn(s.barge.RejectedByServer(e.candidate, s.moment()))
 	case "antiphon.turn.metrics":
 		s.dirty = s.measurement.told(e) || s.dirty
 	case "antiphon.session.moving":
@@ -79,11 +78,7 @@ func (s *Session) sessionEvent(e *serverEvent) bool {
 // sessionTold takes the settings of the server's session.
 func (s *Session) sessionTold(told serverSession) {
 	s.server.session = told
-	if _, on := s.dialog.model.Confirmed.(view.Open); on {
-		s.dialog.tell(view.Configured{Interrupts: told.interrupts, Answers: told.answers}, 0)
-	} else {
-		s.dialog.tell(view.Opened{Interrupts: told.interrupts, Answers: told.answers}, 0)
-	}
+	s.dialog.Configured(told.interrupts, told.answers)
 	s.dirty = true
 }
 
@@ -93,33 +88,37 @@ func (s *Session) turnEvent(e *serverEvent) bool {
 	switch e.kind {
 	case "input_audio_buffer.speech_started":
 		s.items.Open(e.itemID, transcript.User).Spoken = true
-		s.dialog.speechStarted(e.itemID, now)
+		s.dialog.SpeechStarted(e.itemID, now)
 		if s.server.session.interrupts {
-			s.cutOff(s.barge.concernedResponse(), true)
+			s.bargeIn(s.barge.Interrupted(true, s.moment()))
 			s.stopPlayer()
 		}
 	case "input_audio_buffer.speech_stopped":
-		s.dialog.speechStopped(e.itemID, s.server.session.answers, now)
+		s.dialog.SpeechStopped(e.itemID, s.server.session.answers, now)
 		s.measurement.begin(e.itemID, now)
 	case "input_audio_buffer.committed":
 		if it := s.items.Find(e.itemID); it != nil {
 			s.items.Place(it, e.previous)
 		}
-		s.dialog.committed(e.itemID, s.manual.committing, now)
+		s.dialog.Committed(e.itemID, s.manual.committing, now)
 		if s.manual.committing {
 			s.manual.committing = false
 			s.measurement.turn.ItemID = e.itemID
 			s.askAnswer(e.itemID)
 		}
 	case "input_audio_buffer.cleared":
-		s.retractTurn()
+		// Where the server ends the turns, the captions go, too: the turn is no item of the conversation.
+		item := s.dialog.Item()
+		if s.dropTurn() && !s.turnsEndByHand() {
+			s.items.Remove(item)
+		}
 	case "output_audio_buffer.started":
 		s.soundStarted(e.responseID)
 	case "output_audio_buffer.stopped":
-		s.soundEnded(e.responseID)
+		s.soundEnded(e.responseID, false)
 	case "output_audio_buffer.cleared":
-		s.cutOff(s.barge.responses.number(e.responseID), s.dialog.speaking())
-		s.soundCut(e.responseID)
+		s.bargeIn(s.barge.Cut(e.responseID, s.dialog.Confirmed().Speech != 0, s.moment()))
+		s.soundEnded(e.responseID, true)
 	case "conversation.item.input_audio_transcription.delta":
 		s.caption(e.itemID, e.index, e.text)
 	case "conversation.item.input_audio_transcription.completed":
@@ -156,7 +155,7 @@ func (s *Session) itemEvent(e *serverEvent) bool {
 		s.items.Done(&e.item, e.previous, s.server.session.transcribes)
 	case "conversation.item.deleted":
 		s.items.Remove(e.itemID)
-		s.dialog.dropTurn(e.itemID)
+		s.dialog.Deleted(e.itemID)
 	case "conversation.item.retrieved":
 		s.items.Retrieved(&e.item)
 	case "conversation.item.truncated":
@@ -171,60 +170,36 @@ func (s *Session) itemEvent(e *serverEvent) bool {
 }
 
 // dropTurn ends a turn that comes to nothing. An entry with words stays in the transcript, an empty one goes.
-func (s *Session) dropTurn() {
-	if !s.dialog.speaking() && s.dialog.stopped == 0 {
-		return
-	}
-	it := s.items.Find(s.dialog.item())
-	s.dialog.endTurn()
-	switch {
-	case it == nil:
-	case it.Text == "":
-		s.items.Remove(it.ID)
-	default:
-		s.items.Settle(it)
+func (s *Session) dropTurn() (dropped bool) {
+	item, open := s.dialog.DropTurn()
+	if !open {
+		return false
 	}
 	s.dirty = true
-}
-
-// retractTurn ends a turn that the server has dropped. Where the server ends the turns, the captions go, too: the turn is no item of
-// the conversation.
-func (s *Session) retractTurn() {
-	open, it := s.dialog.speaking() || s.dialog.stopped != 0, s.items.Find(s.dialog.item())
-	s.dropTurn()
-	if open && it != nil && it.Text != "" && !s.turnsEndByHand() {
-		s.items.Remove(it.ID)
+	if it := s.items.Find(item); it != nil && it.Text != "" {
+		s.items.Settle(it)
+	} else {
+		s.items.Remove(item)
 	}
+	return true
 }
 
 // soundStarted notes that the playback of a response has begun.
 func (s *Session) soundStarted(response string) {
 	now := s.clock.Now()
-	s.dialog.soundStarted(response, now)
-	s.barge.responses.started(response)
+	s.dialog.SoundStarted(response, now)
+	s.barge.Responses.Started(response)
 	s.measurement.sound(now)
 	s.dirty = true
 }
 
-// soundEnded notes that a response was played to its end. An empty id means whichever response is heard.
-func (s *Session) soundEnded(response string) {
-	if s.dialog.soundEnded(response, false) {
-		s.silent()
+// soundEnded notes that a response was played to its end, or was cut off. An empty id means whichever response is heard.
+func (s *Session) soundEnded(response string, cut bool) {
+	if s.dialog.SoundEnded(response, cut) {
+		s.barge.Responses.Heard = 0
+		s.measurement.silence(s.clock.Now())
+		s.dirty = true
 	}
-}
-
-// soundCut notes that the playback of a response was cut off.
-func (s *Session) soundCut(response string) {
-	if s.dialog.soundEnded(response, true) {
-		s.silent()
-	}
-}
-
-// silent notes that nothing of the agent is heard any more.
-func (s *Session) silent() {
-	s.barge.responses.playing = 0
-	s.measurement.silence(s.clock.Now())
-	s.dirty = true
 }
 
 // caption adds to a turn's words while the recogniser works.
@@ -232,15 +207,13 @@ func (s *Session) caption(id string, index int, delta string) {
 	it := s.items.Open(id, transcript.User)
 	it.Spoken = true
 	s.items.Part(it, index, delta, true)
-	if s.dialog.item() == id {
-		s.dialog.turnSignAt = s.clock.Now()
-	}
+	s.dialog.Captioned(id, s.clock.Now())
 }
 
 // recognised shows the final words of a turn. problem says why there are none.
 func (s *Session) recognised(id, words, problem string, failed bool) {
 	s.items.Recognised(id, words, problem, failed)
 	if words == "" {
-		s.dialog.tell(view.Transcribed{Turn: s.dialog.turn(id), Empty: true}, 0) // no answer is expected; one that comes is shown
+		s.dialog.WithoutWords(id)
 	}
 }

@@ -118,18 +118,28 @@ func (s *Session) Inspect() Inspection {
 	return shown
 }
 
-// viewStepped records a step of the view: an event of the server, or an input of this client.
-func (s *Session) viewStepped(from view.State, e view.Event, to view.State) {
-	t := Transition{
-		At: s.clock.Now(), Lane: "server", Machine: "view", From: wordsOfView(from), Event: e.Name(), To: wordsOfView(to),
+// inspectSteps records the steps of both machines since the last job.
+func (s *Session) inspectSteps() {
+	for _, step := range s.dialog.Steps {
+		t := Transition{
+			At: s.clock.Now(), Lane: "server", Machine: "view", From: wordsOfView(step.From), Event: step.Event.Name(), To: wordsOfView(step.To),
+		}
+		if _, mine := step.Event.(view.Input); mine {
+			t.Lane = "client"
+		}
+		if _, _, row := view.Table.Next(step.From, step.Event); row >= 0 {
+			t.Action = view.Table[row].Action
+		}
+		s.inspector.add(t)
 	}
-	if _, mine := e.(view.Input); mine {
-		t.Lane = "client"
+	for _, t := range s.barge.Steps {
+		s.inspector.add(Transition{
+			At: s.clock.Now(), Lane: "client", Machine: "bargein",
+			From: t.From.Name(), Event: t.Event.Name(), Action: t.Action, To: t.To.Name(),
+		})
 	}
-	if _, _, row := view.Table.Next(from, e); row >= 0 {
-		t.Action = view.Table[row].Action
-	}
-	s.inspector.add(t)
+	s.dirty = s.dirty || len(s.barge.Steps) > 0
+	s.dialog.Steps, s.barge.Steps = s.dialog.Steps[:0], s.barge.Steps[:0]
 }
 
 // wordsOfView returns a state of the view in words, such as "agent heard, interrupting?".
@@ -160,5 +170,5 @@ func (s *Session) inspect() {
 	i := &s.inspector
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.predicted, i.confirmed, i.bargeIn = s.dialog.model.Replay(), s.dialog.model.Confirmed, s.barge.state()
+	i.predicted, i.confirmed, i.bargeIn = s.dialog.Model.Replay(), s.dialog.Model.Confirmed, s.barge.State()
 }

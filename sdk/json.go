@@ -15,14 +15,6 @@ func writeText(w *wire.Writer, kind, text string) *wire.Writer {
 	return w.Object().Key("type").Text(kind).Key("text").Text(text).EndObject()
 }
 
-// writeUnlessZero writes a member, or nothing where n is 0.
-func writeUnlessZero(w *wire.Writer, name string, n int64) *wire.Writer {
-	if n == 0 {
-		return w
-	}
-	return w.Key(name).Int(n)
-}
-
 func newJSON() *wire.Writer { return new(wire.Writer) }
 
 // jsonObject reports whether text is one JSON object.

@@ -51,11 +51,8 @@ func (s *Session) machinesTold(told wire.Raw) {
 		return
 	}
 	s.server.machines, s.dirty = match, true
-	s.barge.serverTakes = s.barge.machine != nil // a server that lists its machines accepts candidates
+	s.barge.ServerTakes = s.barge.Machine != nil // a server that lists its machines accepts candidates
 	for _, name := range differ {
 		s.trace("the server runs another version of the machine " + name + ": predictions may be wrong")
 	}
 }
-
-// bargesIn reports whether this call predicts interruptions, so that the server may rely on the events about them.
-func (s *Session) bargesIn() bool { return s.barge.machine != nil }

@@ -16,7 +16,8 @@ func (s *Session) beginNewConversation(c *call) {
 		it := s.items.Find(id)
 		return it != nil && it.Live
 	})
-	s.items.CloseLive(s.dialog.sound)
+	sound, _ := s.dialog.Sound()
+	s.items.CloseLive(sound)
 	for _, l := range c.outgoing.waiting {
 		if it := s.items.Find(l.in.item); it != nil {
 			it.Live = true
@@ -24,7 +25,7 @@ func (s *Session) beginNewConversation(c *call) {
 	}
 	s.items.Changed = true
 	s.server.session, s.server.machines = serverSession{}, MachinesUnknown
-	s.dialog = newDialogState(s.viewStepped)
+	s.resetDialog()
 	s.tools.ConversationLost()
 	s.pending = newPending()
 	s.manual.committing = false

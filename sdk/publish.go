@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/view"
+	"github.com/antiphon-rt/antiphon/sdk/internal/deadline"
+	"github.com/antiphon-rt/antiphon/sdk/internal/reconciliation"
 	"github.com/antiphon-rt/antiphon/sdk/internal/transcript"
 )
 
@@ -16,13 +18,13 @@ func (s *Session) publish() {
 	}
 	s.dirty = false
 	before := s.shown.Load()
-	predicted, confirmed := s.dialog.predicted(), s.dialog.confirmed()
+	predicted, confirmed := s.dialog.Predicted(), s.dialog.Confirmed()
 	if s.opts.NoPrediction {
 		predicted = confirmed
 	}
 	now := &Snapshot{
 		Seq: before.Seq + 1, State: s.state(predicted), Confirmed: s.state(confirmed), Predicted: predicted != confirmed,
-		Interrupting: s.barge.pending() != 0 && s.phase == phaseLive, Interruptions: s.barge.stats.shown,
+		Interrupting: s.barge.Waiting() && s.phase == phaseLive, Interruptions: Interruptions(s.barge.Figures()),
 		SessionID: s.server.session.id, Model: s.server.session.model, Machines: s.server.machines,
 		Transcript: before.Transcript, Trimmed: s.items.Trimmed, Runs: before.Runs,
 		AudioState: s.audio.AudioState, Pipeline: s.server.pipeline,
@@ -71,7 +73,15 @@ func (s *Session) state(of view.Open) State {
 	case phaseFailed:
 		return Failed
 	case phaseLive:
-		return s.dialog.shown(of, s.tools.Busy())
+		switch {
+		case of.Speech != 0:
+			return UserSpeaking
+		case of.Sound != 0:
+			return AgentSpeaking
+		case s.dialog.Thinking(of) || s.tools.Busy():
+			return Thinking
+		}
+		return Listening
 	}
 	return Disconnected
 }
@@ -111,115 +121,70 @@ func (s *Session) setAlarm() {
 
 // nextDeadline returns the first of all deadlines; Never when there is none.
 func (s *Session) nextDeadline() time.Duration {
-	next := Never
-	sooner := func(at time.Duration) {
-		if at != Never && (next == Never || at < next) {
-			next = at
-		}
-	}
-	sooner(s.barge.due)
 	switch s.phase {
-	case phaseNone, phaseFailed:
 	case phaseDialing:
 		if s.audio.MicAsked {
 			break // the user decides about the microphone, for as long as they want
 		}
-		sooner(s.call.begun + s.limits.Connect)
+		return deadline.First(s.barge.Deadline, s.call.begun+s.limits.Connect)
 	case phaseLost:
-		sooner(s.call.recovery.lost + s.limits.Lost)
-		sooner(s.call.recovery.due)
+		return deadline.First(s.barge.Deadline, s.call.recovery.lost+s.limits.Lost, s.call.recovery.due)
 	case phaseLive:
-		sooner(s.dialog.turnDeadline(&s.limits))
-		sooner(s.dialog.expectedDeadline())
-		sooner(s.dialog.responseDeadline(&s.limits))
-		sooner(s.dialog.soundDeadline(&s.limits))
-		sooner(s.items.Deadline(s.limits.Retrieve))
+		return deadline.First(s.barge.Deadline, s.dialog.Deadline(), s.items.Deadline(s.limits.Retrieve))
+	case phaseNone, phaseFailed:
 	}
-	return next
+	return s.barge.Deadline
 }
 
 // ring ends every wait whose deadline has passed, in the way that is the default for it.
 func (s *Session) ring(now time.Duration) {
-	late := func(at time.Duration) bool { return at != Never && at <= now }
-	if late(s.barge.due) {
-		s.verdictTimedOut()
+	if deadline.Passed(s.barge.Deadline, now) {
+		s.bargeIn(s.barge.TimedOut(s.moment()))
 	}
 	switch s.phase {
 	case phaseNone, phaseFailed:
-		return
 	case phaseDialing:
-		if !s.audio.MicAsked && late(s.call.begun+s.limits.Connect) {
+		if !s.audio.MicAsked && now >= s.call.begun+s.limits.Connect {
 			s.fail(s.connectTimeout())
 		}
-		return
 	case phaseLost:
 		switch {
-		case late(s.call.recovery.lost + s.limits.Lost):
+		case now >= s.call.recovery.lost+s.limits.Lost:
 			s.fail(s.lossError())
-		case late(s.call.recovery.due):
+		case deadline.Passed(s.call.recovery.due, now):
 			s.recoverNow()
 		}
-		return
 	case phaseLive:
+		for _, t := range s.dialog.TimedOut(now) {
+			s.timedOut(t)
+		}
+		s.dirty = s.items.TimedOut(now-s.limits.Retrieve) || s.dirty
 	}
-	if s.dialog.unmetered(now) {
-		s.dialog.postponeSilence(now)
-	}
-	if late(s.dialog.turnDeadline(&s.limits)) {
-		s.turnTimedOut()
-	}
-	if late(s.dialog.responseDeadline(&s.limits)) {
-		s.trace("a response gave no sign of life: it is not waited for any more")
-		live := s.dialog.live()
-		s.items.SettleResponse(live)
-		s.dialog.responseDone(live, now)
-		s.err, s.dirty = ErrServerSilent, true
-	}
-	for late(s.dialog.expectedDeadline()) {
-		s.expectationTimedOut(now)
-	}
-	if late(s.dialog.soundDeadline(&s.limits)) {
-		s.trace("the end of the playback was not told, but it is silent: it has ended")
-		s.soundEnded("")
-	}
-	s.dirty = s.items.TimedOut(now-s.limits.Retrieve) || s.dirty
 }
 
-// turnTimedOut ends a turn that has no end, or one whose answer does not come.
-func (s *Session) turnTimedOut() {
-	if s.dialog.speaking() || s.dialog.stopped != 0 {
+// timedOut shows what follows from a wait that has ended.
+func (s *Session) timedOut(t reconciliation.Timeout) {
+	s.dirty = true
+	switch t.Kind {
+	case reconciliation.TurnEndless:
 		s.trace("a turn has no end: it is dropped")
 		s.dropTurn()
-		return
-	}
-	s.unanswered(s.dialog.item())
-	s.dialog.endTurn()
-}
-
-// unanswered notes that a turn or message has waited too long for its answer.
-func (s *Session) unanswered(item string) {
-	s.trace("a turn has no answer: it is not waited for any more")
-	if it := s.items.Find(item); it != nil {
-		s.items.Settle(it)
-	}
-	s.err, s.dirty = ErrServerSilent, true
-}
-
-// expectationTimedOut takes back one prediction of which nothing came in time.
-func (s *Session) expectationTimedOut(now time.Duration) {
-	for _, e := range s.dialog.expected {
-		if e.since+e.wait > now {
-			continue
+	case reconciliation.TurnUnanswered, reconciliation.InputUnanswered:
+		s.trace("a turn has no answer: it is not waited for any more")
+		s.manual.committing = s.manual.committing && t.Kind == reconciliation.TurnUnanswered
+		if it := s.items.Find(t.Name); it != nil {
+			s.items.Settle(it)
 		}
-		s.dialog.drop(e.seq)
-		s.dirty = true
-		if !asks(e.input) {
-			s.trace("nothing came of a prediction: " + e.input.Name())
-			return
-		}
-		s.manual.committing = false
-		s.unanswered(e.item)
-		return
+		s.err = ErrServerSilent
+	case reconciliation.ResponseSilent:
+		s.trace("a response gave no sign of life: it is not waited for any more")
+		s.items.SettleResponse(t.Name)
+		s.err = ErrServerSilent
+	case reconciliation.PredictionFailed:
+		s.trace("nothing came of a prediction: " + t.Name)
+	case reconciliation.SoundOver:
+		s.trace("the end of the playback was not told, but it is silent: it has ended")
+		s.soundEnded("", false)
 	}
 }
 

@@ -35,13 +35,13 @@ func (s *Session) startTalking() {
 	if s.manual.keyDown {
 		return
 	}
-	again := s.dialog.pushToTalk // the end of the last turn is not sent yet: the turn goes on
+	again := s.dialog.PushToTalk // the end of the last turn is not sent yet: the turn goes on
 	s.manual.keyDown = true
 	s.manual.presses++
 	if s.turnsEndByHand() && !again {
 		s.interrupt()
 		s.send("input_audio_buffer.clear", newJSON(), intent{kind: intentClear})
-		s.dialog.pushToTalk = true
+		s.dialog.PushToTalk = true
 	}
 	s.setMuted(false)
 	s.dirty = true
@@ -55,8 +55,8 @@ func (s *Session) stopTalking() {
 	s.manual.keyDown = false
 	s.setMuted(true)
 	s.dirty = true
-	if !s.dialog.pushToTalk || s.phase != phaseLive {
-		s.dialog.pushToTalk = false
+	if !s.dialog.PushToTalk || s.phase != phaseLive {
+		s.dialog.PushToTalk = false
 		return
 	}
 	if _, plays := s.call.peer.(Player); plays { // sound and events take the same path
@@ -66,7 +66,7 @@ func (s *Session) stopTalking() {
 	c, n := s.call, s.manual.presses
 	s.clock.AfterFunc(soundTail, func() {
 		s.queue.must(s.job(func() {
-			if s.call == c && s.manual.presses == n && s.dialog.pushToTalk {
+			if s.call == c && s.manual.presses == n && s.dialog.PushToTalk {
 				s.endTalk()
 			}
 		}))
@@ -75,7 +75,7 @@ func (s *Session) stopTalking() {
 
 // endTalk commits the turn once all of its sound is sent.
 func (s *Session) endTalk() {
-	s.dialog.pushToTalk = false
+	s.dialog.PushToTalk = false
 	if s.phase == phaseLive {
 		s.commit()
 		s.manual.pushed = true

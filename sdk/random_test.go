@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,11 +55,15 @@ type randomCall struct {
 	peer    *fakePeer
 	gain    float32
 	seen    bargein.Seen
-	broken  string // the first invariant that did not hold, and the step
+	// reported is the event that reported the newest candidate, awaited the position that the session awaits.
+	reported string
+	awaited  uint32
+	broken   string // the first invariant that did not hold, and the step
 }
 
 func newRandomCall(t *testing.T, r *rand.Rand, seed uint64) *randomCall {
 	c := &randomCall{Rand: r, seed: seed, peer: quiet()}
+	c.peer.note = c.noted
 	c.gain, c.peer.gain = 1, func(gain float32) { c.gain = gain }
 	o := Options{Dialer: &fakeDialer{peer: c.peer, greets: true, ducker: seed%3 == 0, rewinder: seed%3 == 1}}
 	o.Tools = []Tool{{Name: "tool", Run: func(context.Context, string) (string, error) { return "done", nil }}}
@@ -71,11 +76,23 @@ func newRandomCall(t *testing.T, r *rand.Rand, seed uint64) *randomCall {
 	}
 	synctest.Wait()
 	c.session = s
-	if in := &s.barge; in.machine != nil {
-		in.machine = machine.NewCoordinator(bargein.Table, in.state(), c.watch)
+	if s.barge.Machine != nil {
+		s.barge.Machine = machine.NewCoordinator(bargein.Table, s.barge.State(), c.watch)
 		tell(c.peer, &wire.AntiphonAck{EventID: "e", Acknowledges: "client_1", Machines: ownMachines()})
 	}
 	return c
+}
+
+// noted takes what the session asks of its peer.
+func (c *randomCall) noted(line string) {
+	fields := strings.Fields(line)
+	if len(fields) > 2 && fields[2] == "antiphon.barge_in.candidate" {
+		c.reported = fields[1]
+	}
+	var at uint32
+	if n, _ := fmt.Sscanf(line, "> (await %d)", &at); n == 1 {
+		c.awaited = at
+	}
 }
 
 func (c *randomCall) watch(step machine.Transition[bargein.State, bargein.Event, bargein.Effect]) {
@@ -99,7 +116,6 @@ func (c *randomCall) check(g *gomega.WithT) {
 // something lets one random thing happen: an action of the user, a finding of the detector, or a server event.
 func (c *randomCall) something() {
 	s := c.session
-	in := &s.barge
 	switch c.IntN(18) {
 	case 0:
 		_ = s.SendText("hello") // there is a call
@@ -128,12 +144,11 @@ func (c *randomCall) something() {
 		}
 	case 11: // the server acknowledges the newest candidate and names the position of its silence
 		c.peer.at += 960
-		last := in.asked[in.candidate%bargein.ID(len(in.asked))]
-		tell(c.peer, &wire.AntiphonAck{EventID: "e", Acknowledges: last, RTPTimestamp: int(c.peer.at)})
+		tell(c.peer, &wire.AntiphonAck{EventID: "e", Acknowledges: c.reported, RTPTimestamp: int(c.peer.at)})
 	case 12: // the playback has passed the position that the session awaits
-		c.peer.sink(PositionPassed{At: in.awaited})
+		c.peer.sink(PositionPassed{At: PlayedPosition{Timestamp: c.awaited}})
 	case 13:
-		tell(c.peer, &wire.AntiphonBargeInRejected{EventID: "e", Candidate: int(in.candidate)})
+		tell(c.peer, &wire.AntiphonBargeInRejected{EventID: "e", Candidate: s.Snapshot().Interruptions.Candidates})
 	default:
 		tell(c.peer, anyEvent(c.Rand))
 	}

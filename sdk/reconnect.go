@@ -271,20 +271,20 @@ func (s *Session) redialFailed(err error) {
 // adoptPeer replaces the former peer.
 func (s *Session) adoptPeer(c *call, n uint64, peer Peer) {
 	told := resumption(peer)
-	if _, plays := c.peer.(Player); plays && told.Resumed && !told.Sound && s.dialog.sounding() {
+	_, sounding := s.dialog.Sound()
+	if _, plays := c.peer.(Player); plays && told.Resumed && !told.Sound && sounding {
 		s.interrupt() // the sound that was not played is lost, so the response ends where it was heard
 	}
 	s.closeFormerPeer(c)
-	in := &s.barge
-	takes := in.serverTakes
+	takes := s.barge.ServerTakes
 	c.peer, c.dial, c.connection, c.peerClosed = peer, n, n, false
 	s.bindPeer()
 	peer.SetMuted(s.audio.Muted)
 	c.token, c.moves, c.arrivals = told.Token, false, arrivals{}
 	if told.Resumed {
-		in.serverTakes = takes && in.machine != nil
-		if s.dialog.sounding() {
-			in.responses.started(s.dialog.sound)
+		s.barge.ServerTakes = takes && s.barge.Machine != nil
+		if heard, sounding := s.dialog.Sound(); sounding {
+			s.barge.Responses.Started(heard)
 		}
 		c.outgoing.requeueUntaken(told.Seen)
 		return
@@ -309,7 +309,7 @@ func (s *Session) connectionCarries() {
 	}
 	s.setRecovery(recovery{due: Never})
 	c.arrivals.carries()
-	s.dialog.connectionRestored(s.clock.Now())
+	s.dialog.ConnectionRestored(s.clock.Now())
 	for _, l := range c.outgoing.takeWaiting() {
 		if s.phase != phaseLive {
 			_ = c.outgoing.hold(l) // the connection broke again; there was room for the event before

@@ -42,33 +42,33 @@ func (s *Session) responseEvent(e *serverEvent) {
 	default:
 		return
 	}
-	s.dialog.responseSignAt = now
+	s.dialog.ResponseGoesOn(now)
 	s.dirty = true
 }
 
 func (s *Session) responseCreated(r *wire.Response) {
-	if r.ConversationID == nil && s.dialog.confirmed().Live != 0 {
+	if r.ConversationID == nil && s.dialog.Confirmed().Live != 0 {
 		return // it is an out-of-band response
 	}
 	now := s.clock.Now()
-	s.dialog.responseCreated(r.ID, now)
+	unwanted := s.dialog.ResponseCreated(r.ID, now)
 	s.measurement.answer(r.ID)
 	s.tools.Answered()
 	s.err = nil
-	if s.dialog.unwanted {
-		s.dialog.unwanted = false
+	if unwanted {
 		s.stopAgent()
 	}
 }
 
 func (s *Session) responseDone(r *wire.Response) {
-	if !s.dialog.isLive(r.ID) {
+	if !s.dialog.IsLive(r.ID) {
 		return
 	}
 	if r.Status == "cancelled" {
-		s.cutOff(s.barge.responses.number(r.ID), r.StatusDetails != nil && r.StatusDetails.Reason == "turn_detected")
+		spoken := r.StatusDetails != nil && r.StatusDetails.Reason == "turn_detected"
+		s.bargeIn(s.barge.Cut(r.ID, spoken, s.moment()))
 	}
-	s.dialog.responseDone(r.ID, s.clock.Now())
+	s.dialog.ResponseDone(r.ID, s.clock.Now())
 	s.items.SettleResponse(r.ID)
 	if p, ok := s.call.peer.(Player); ok {
 		if r.Status == "cancelled" {
@@ -129,7 +129,7 @@ func (s *Session) outputText(id string, index int, text string, more bool) {
 // outputSound gives the sound of a response to the Player.
 func (s *Session) outputSound(e *serverEvent) {
 	s.items.Sounded(e.itemID, time.Duration(len(e.sound))*time.Second/bytesPerSecond)
-	if p, ok := s.call.peer.(Player); ok && s.dialog.isLive(e.responseID) {
+	if p, ok := s.call.peer.(Player); ok && s.dialog.IsLive(e.responseID) {
 		p.Play(e.responseID, e.itemID, e.index, e.sound)
 	}
 }

@@ -110,7 +110,7 @@ func (s *Session) toolAnswer(call tools.Call[Tool], output string, failed bool) 
 
 // askAnswer asks for a response. item is the item of the user that it answers; "" for none.
 func (s *Session) askAnswer(item string) {
-	seq := s.dialog.expect(view.Ask{}, item, s.limits.AnswerStart, s.clock.Now())
+	seq := s.dialog.Expect(view.Ask{}, item, s.limits.AnswerStart, s.clock.Now())
 	s.dirty = true
 	s.send("response.create", newJSON(), intent{kind: intentAnswer, item: item, seq: seq})
 }

@@ -1,4 +1,4 @@
-package sdk
+package reconciliation
 
 // Small numbers for the protocol's ids, so that coord/view can hold turns and responses by number.
 
