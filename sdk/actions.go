@@ -7,86 +7,41 @@ import (
 	"strconv"
 
 	"github.com/antiphon-rt/antiphon/coord/view"
+	"github.com/antiphon-rt/antiphon/sdk/internal/outgoing"
 	"github.com/antiphon-rt/antiphon/sdk/internal/transcript"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// intent says why an event was sent, so that the session can handle a refusal of the event.
-type intent struct {
-	kind intentKind
-	item string
-	seq  view.Seq // the input that the event belongs to; 0 for none
-}
-
-type intentKind uint8
-
-const (
-	intentConfigure intentKind = iota
-	intentHello                // a server that does not know the event refuses it
-	intentCancel
-	intentClear
-	intentAnswer
-	intentMessage
-	intentOutput
-	intentRetrieve
-	intentTruncate
-	intentCommit
-	intentCarriedOver // an item of a lost conversation, sent to the new one
-	intentRun         // an answer to a run, or its end; item is the run
-	intentFollow      // asks for the messages of a run; item is the run
-	intentCandidate   // an event of barge-in; after a refusal the deadline decides
-)
-
-// pending remembers the intents of the last events that were sent, by event id.
-type pending struct {
-	byID  map[string]intent
-	order []string // Invariant: len <= maxPending.
-}
-
-// maxPending bounds how many sent events are remembered. The refusal of an older event is shown as an error of its own.
-const maxPending = 256
-
-func newPending() pending { return pending{byID: map[string]intent{}} }
-
-func (p *pending) add(id string, in intent) {
-	p.byID[id] = in
-	p.order = append(p.order, id)
-	if len(p.order) > maxPending {
-		delete(p.byID, p.order[0])
-		p.order = p.order[1:]
-	}
-}
-
 // send sends one event with these members under a new id, and returns the id. If the connection does not take the event, the call
 // ends.
-func (s *Session) send(kind string, members *wire.Writer, in intent) string {
+func (s *Session) send(kind string, members *wire.Writer, in outgoing.Intent) string {
 	if s.call == nil || s.call.peer == nil {
 		return ""
 	}
 	s.call.events++
 	id := "client_" + strconv.FormatUint(s.call.events, 10)
-	s.pending.add(id, in)
+	s.intents.Add(id, in)
 	e := newJSON().Object().Key("type").Text(kind).Key("event_id").Text(id).Raw(members.Bytes()).EndObject()
-	s.post(outgoingEvent{id, e.Bytes(), in})
+	s.post(outgoing.Event{ID: id, Text: e.Bytes(), Intent: in})
 	return id
 }
 
 // post gives one event to the connection. While there is no connection, it keeps the event until there is one again; events about a
 // candidate are dropped then, since they would come too late.
-func (s *Session) post(l outgoingEvent) {
+func (s *Session) post(l outgoing.Event) {
 	c := s.call
 	switch {
-	case s.phase == phaseLost && l.in.kind == intentCandidate:
+	case s.phase == phaseLost && l.Intent.Kind == outgoing.Candidate:
 		s.trace("an event about an interruption was left out: the connection is lost")
 		return
 	case s.phase == phaseLost:
-		if !c.outgoing.hold(l) {
+		if !c.outgoing.Hold(l) {
 			s.fail(ErrOverrun)
 		}
 		return
 	}
-	c.outgoing.record(l)
-	err := c.peer.Send(l.text)
+	c.outgoing.Record(l)
+	err := c.peer.Send(l.Text)
 	switch {
 	case err == nil:
 	case errors.Is(err, ErrServerGone) && s.phase == phaseLive:
@@ -116,7 +71,7 @@ func (s *Session) sendHello() {
 				hello.Key("time_zone").Text(zone)
 			}
 		}
-		s.send("antiphon.hello", hello.Key("machines").Raw(ownMachines()), intent{kind: intentHello})
+		s.send("antiphon.hello", hello.Key("machines").Raw(ownMachines()), outgoing.Intent{Kind: outgoing.Hello})
 	}
 	if patch := s.opening(); patch != nil {
 		s.configure(patch)
@@ -125,10 +80,10 @@ func (s *Session) sendHello() {
 
 // refused handles an error event of the server.
 func (s *Session) refused(e wire.Error) {
-	var in intent
+	var in outgoing.Intent
 	known := false
 	if e.EventID != nil {
-		in, known = s.pending.byID[*e.EventID]
+		in, known = s.intents.Of(*e.EventID)
 	}
 	problem := &ServerError{Type: e.Type, Code: e.Code, Message: e.Message}
 	if e.Param != nil {
@@ -139,43 +94,43 @@ func (s *Session) refused(e wire.Error) {
 		s.err = problem
 		return
 	}
-	switch in.kind {
-	case intentHello, intentTruncate, intentClear, intentCandidate, intentCarriedOver:
-		s.dialog.Refused(in.seq)
+	switch in.Kind {
+	case outgoing.Hello, outgoing.Truncate, outgoing.Clear, outgoing.Candidate, outgoing.CarriedOver:
+		s.dialog.Refused(in.Seq)
 		s.trace("refused: " + problem.Code) // not the message, which may quote what was said
-	case intentCancel:
-		s.dialog.Refused(in.seq)
+	case outgoing.Cancel:
+		s.dialog.Refused(in.Seq)
 		if e.Code != "response_cancel_not_active" { // otherwise the response had ended meanwhile
 			s.err = problem
 		}
-	case intentAnswer:
+	case outgoing.Answer:
 		s.answerRefused(in, problem)
-	case intentMessage:
+	case outgoing.Message:
 		s.messageRefused(in, problem)
-	case intentOutput:
+	case outgoing.Output:
 		s.tools.ResultRefused()
 		s.err = problem
-	case intentRetrieve:
-		s.items.Refused(in.item)
-	case intentCommit:
+	case outgoing.Retrieve:
+		s.items.Refused(in.Item)
+	case outgoing.Commit:
 		s.manual.committing = false
-		s.dialog.Refused(in.seq)
+		s.dialog.Refused(in.Seq)
 		if !s.manual.pushed || e.Code != "input_audio_buffer_commit_empty" { // otherwise the key was pressed too briefly
 			s.err = problem
 		}
-	case intentRun:
-		s.runs.Answered(in.item, false)
+	case outgoing.Run:
+		s.runs.Answered(in.Item, false)
 		s.err = problem
-	case intentFollow:
-		s.runs.Lose(in.item)
-	case intentConfigure:
+	case outgoing.Follow:
+		s.runs.Lose(in.Item)
+	case outgoing.Configure:
 		s.err = problem
 	}
 }
 
 // answerRefused handles the refusal of response.create. If the reason was another live response, the session asks again after it.
-func (s *Session) answerRefused(in intent, problem *ServerError) {
-	s.dialog.AnswerRefused(in.seq)
+func (s *Session) answerRefused(in outgoing.Intent, problem *ServerError) {
+	s.dialog.AnswerRefused(in.Seq)
 	if problem.Code == "conversation_already_has_active_response" && s.tools.AnswerRefused() {
 		return
 	}
@@ -183,10 +138,10 @@ func (s *Session) answerRefused(in intent, problem *ServerError) {
 }
 
 // messageRefused notes on a message that the server did not take it.
-func (s *Session) messageRefused(in intent, problem *ServerError) {
-	s.dialog.Refused(in.seq)
+func (s *Session) messageRefused(in outgoing.Intent, problem *ServerError) {
+	s.dialog.Refused(in.Seq)
 	s.err = problem
-	if it := s.items.Find(in.item); it != nil {
+	if it := s.items.Find(in.Item); it != nil {
 		s.items.Annotate(it, "not delivered: "+problem.Error(), true)
 		s.items.Settle(it)
 	}
@@ -198,7 +153,7 @@ func (s *Session) sendText(text string) {
 
 // sendMessage sends a message of the user, with or without a picture. If it has words, it also asks for an answer.
 func (s *Session) sendMessage(image, text string) {
-	if s.phase == phaseLost && !s.call.outgoing.takesMessages() {
+	if s.phase == phaseLost && !s.call.outgoing.TakesMessages() {
 		s.err, s.dirty = ErrReconnecting, true
 		it := s.items.Open(s.itemName(), transcript.User)
 		s.items.SetText(it, text)
@@ -226,12 +181,12 @@ func (s *Session) sendMessage(image, text string) {
 	}
 	message.EndList().EndObject()
 	if text == "" {
-		s.send("conversation.item.create", message, intent{kind: intentMessage, item: id})
+		s.send("conversation.item.create", message, outgoing.Intent{Kind: outgoing.Message, Item: id})
 		s.dirty = true
 		return
 	}
 	seq := s.dialog.Expect(view.Write{}, id, s.limits.AnswerStart, now)
-	s.send("conversation.item.create", message, intent{kind: intentMessage, item: id, seq: seq})
+	s.send("conversation.item.create", message, outgoing.Intent{Kind: outgoing.Message, Item: id, Seq: seq})
 	s.measurement.begin(id, now)
 	s.askAnswer(id)
 }
@@ -255,7 +210,7 @@ func (s *Session) stopAgent() {
 	now := s.dialog.Confirmed()
 	if now.Live != 0 {
 		seq := s.dialog.Expect(view.Cancel{}, "", s.limits.Acknowledge, s.clock.Now())
-		s.send("response.cancel", newJSON(), intent{kind: intentCancel, seq: seq})
+		s.send("response.cancel", newJSON(), outgoing.Intent{Kind: outgoing.Cancel, Seq: seq})
 	}
 	if s.call == nil {
 		return
@@ -267,7 +222,7 @@ func (s *Session) stopAgent() {
 	}
 	if now.Live != 0 || now.Sound != 0 {
 		seq := s.dialog.Expect(view.Clear{}, "", s.limits.Acknowledge, s.clock.Now())
-		s.send("output_audio_buffer.clear", newJSON(), intent{kind: intentClear, seq: seq})
+		s.send("output_audio_buffer.clear", newJSON(), outgoing.Intent{Kind: outgoing.Clear, Seq: seq})
 		s.bargeIn(s.barge.Interrupted(false, s.moment())) // last, so that the server gets the requests first
 	}
 }
@@ -286,7 +241,7 @@ func (s *Session) stopPlayer() {
 	if was {
 		at := newJSON().Key("item_id").Text(heard.ItemID).
 			Key("content_index").Int(int64(heard.ContentIndex)).Key("audio_end_ms").Int(int64(heard.MS))
-		s.send("conversation.item.truncate", at, intent{kind: intentTruncate, item: heard.ItemID})
+		s.send("conversation.item.truncate", at, outgoing.Intent{Kind: outgoing.Truncate, Item: heard.ItemID})
 	}
 }
 
@@ -294,7 +249,7 @@ func (s *Session) stopPlayer() {
 func (s *Session) commit() {
 	now := s.clock.Now()
 	seq := s.dialog.Expect(view.Commit{}, "", s.limits.Commit, now)
-	s.send("input_audio_buffer.commit", newJSON(), intent{kind: intentCommit, seq: seq})
+	s.send("input_audio_buffer.commit", newJSON(), outgoing.Intent{Kind: outgoing.Commit, Seq: seq})
 	s.measurement.begin("", now)
 	s.manual.committing, s.manual.pushed, s.dirty = true, false, true
 }

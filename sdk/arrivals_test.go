@@ -107,7 +107,7 @@ func TestPacketsStopAgain(t *testing.T) {
 		c.lasts(1760*time.Millisecond, false)
 		c.restarts(1)
 		c.lasts(time.Second, true)
-		c.lasts(quietLimitAfterRestart-frame, false)
+		c.lasts(4*time.Second-frame, false)
 		c.restarts(1)
 		c.lasts(600*time.Millisecond, false)
 		c.restarts(2)
@@ -116,7 +116,7 @@ func TestPacketsStopAgain(t *testing.T) {
 	bubble(t, "but not for ever", func(t *testing.T) {
 		c := newCounting(t)
 		c.lasts(1760*time.Millisecond, false)
-		c.lasts(restartMemory, true)
+		c.lasts(time.Minute, true)
 		c.lasts(1760*time.Millisecond, false)
 		c.restarts(2)
 	})

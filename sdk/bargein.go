@@ -5,6 +5,7 @@ package sdk
 import (
 	"github.com/antiphon-rt/antiphon/coord/view"
 	"github.com/antiphon-rt/antiphon/sdk/internal/bargein"
+	"github.com/antiphon-rt/antiphon/sdk/internal/outgoing"
 	"github.com/antiphon-rt/antiphon/sdk/internal/playback"
 )
 
@@ -133,7 +134,7 @@ func (s *Session) report(kind string, a bargein.Action) string {
 	if a.At.MS != 0 {
 		e.Key("heard_ms").Int(int64(a.At.MS))
 	}
-	return s.send(kind, e, intent{kind: intentCandidate})
+	return s.send(kind, e, outgoing.Intent{Kind: outgoing.Candidate})
 }
 
 // speechOnset takes a finding of the peer's detector.

@@ -6,7 +6,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/sdk/internal/outgoing"
 	"github.com/antiphon-rt/antiphon/sdk/internal/playback"
+	"github.com/antiphon-rt/antiphon/sdk/internal/reconnect"
 )
 
 // call is one call, from its first dial until everything that it held is freed.
@@ -29,9 +31,10 @@ type call struct {
 	moves      bool   // the server stops: the end of this connection is not the end of the call
 	token      string // names the conversation when the client reconnects; empty when the server keeps none
 	seen       string // the id of the server's last event
-	arrivals   arrivals
-	recovery   recovery
-	outgoing   resendBuffer
+	arrivals   reconnect.Arrivals
+	recovery   reconnect.Recovery
+	restart    *restart // the ICE restart that is under way; nil when none is. While it is set, the old network path does not matter
+	outgoing   outgoing.Buffer
 }
 
 // dialAttempt is the dial that is under way. Dials are numbered, so that a late result of an earlier dial changes nothing.
@@ -75,7 +78,7 @@ func (s *Session) dial(done chan error) uint64 {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &call{n: s.calls.n, ctx: ctx, cancel: cancel, begun: s.clock.Now(), waits: done}
 	s.call, s.phase, s.dirty = c, phaseDialing, true
-	c.recovery.due = Never
+	c.recovery = reconnect.New()
 	s.place(c, s.callConfig())
 	return c.n
 }
@@ -208,7 +211,7 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 		s.message(e.Data)
 	case PeerOpened:
 		c.opened = true
-		if s.phase == phaseLost && !c.recovery.fresh {
+		if s.phase == phaseLost && !c.recovery.Fresh {
 			s.connectionCarries()
 		}
 	case PeerLost:
@@ -218,7 +221,7 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 			s.connectionInterrupted(c, restartAfter)
 		}
 	case PeerRestored:
-		if s.phase == phaseLost && c.recovery.restart == nil {
+		if s.phase == phaseLost && c.restart == nil {
 			s.connectionCarries()
 		}
 	case PeerBroken:

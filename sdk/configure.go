@@ -5,6 +5,7 @@ package sdk
 import (
 	"time"
 
+	"github.com/antiphon-rt/antiphon/sdk/internal/outgoing"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -70,7 +71,7 @@ func (s *Session) update(p Patch) {
 
 // configure sends settings to the server.
 func (s *Session) configure(patch wire.Raw) {
-	s.send("session.update", newJSON().Key("session").Raw(patch), intent{kind: intentConfigure})
+	s.send("session.update", newJSON().Key("session").Raw(patch), outgoing.Intent{Kind: outgoing.Configure})
 }
 
 // sessionJSON writes the settings that p names. Nil when it names none.

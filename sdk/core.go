@@ -4,6 +4,7 @@ package sdk
 
 import (
 	"github.com/antiphon-rt/antiphon/sdk/internal/bargein"
+	"github.com/antiphon-rt/antiphon/sdk/internal/outgoing"
 	"github.com/antiphon-rt/antiphon/sdk/internal/reconciliation"
 	"github.com/antiphon-rt/antiphon/sdk/internal/runs"
 	"github.com/antiphon-rt/antiphon/sdk/internal/tools"
@@ -34,7 +35,7 @@ type core struct {
 	tools       tools.Calls[Tool]
 	runs        runs.List
 	measurement turnMeasurement
-	pending     pending
+	intents     outgoing.Intents
 	barge       bargein.Prediction
 	sound       agentSound
 	manual      manualTurn
@@ -79,7 +80,7 @@ func (s *Session) resetCall() {
 	s.items = transcript.New(s.limits.Entries, s.limits.EntryBytes)
 	s.tools, s.runs = tools.New(byName(s.opts.Tools)), runs.New(s.limits.EntryBytes)
 	s.measurement = turnMeasurement{}
-	s.pending = newPending()
+	s.intents = outgoing.NewIntents()
 	s.barge.NewCall()
 	s.manual.committing, s.manual.pushed, s.manual.keyDown = false, false, false
 	s.audio.reset(s.opts.NoMicrophone)

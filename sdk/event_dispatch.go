@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/antiphon-rt/antiphon/sdk/internal/outgoing"
 	"github.com/antiphon-rt/antiphon/sdk/internal/transcript"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -49,7 +50,7 @@ func (s *Session) sessionEvent(e *serverEvent) bool {
 	switch e.kind {
 	case "session.created":
 		s.sessionTold(e.session)
-		if s.phase == phaseLost && s.call.recovery.fresh {
+		if s.phase == phaseLost && s.call.recovery.Fresh {
 			s.newConversationStands()
 			break
 		}
@@ -160,7 +161,7 @@ func (s *Session) itemEvent(e *serverEvent) bool {
 		s.items.Retrieved(&e.item)
 	case "conversation.item.truncated":
 		if s.items.Truncated(e.itemID, e.endMS, s.clock.Now()) {
-			s.send("conversation.item.retrieve", newJSON().Key("item_id").Text(e.itemID), intent{kind: intentRetrieve, item: e.itemID})
+			s.send("conversation.item.retrieve", newJSON().Key("item_id").Text(e.itemID), outgoing.Intent{Kind: outgoing.Retrieve, Item: e.itemID})
 		}
 	default:
 		return false

@@ -3,6 +3,7 @@ package sdk
 // A new conversation in place of one that the server has lost: it begins with the words of the transcript.
 
 import (
+	"github.com/antiphon-rt/antiphon/sdk/internal/outgoing"
 	"github.com/antiphon-rt/antiphon/sdk/internal/transcript"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -11,15 +12,17 @@ import (
 // wrote and the server has not taken wait for the new conversation.
 func (s *Session) beginNewConversation(c *call) {
 	s.trace("the conversation was lost: another one begins with its words")
-	c.recovery.fresh, c.seen = true, ""
-	c.outgoing.keepMessages(func(id string) bool {
-		it := s.items.Find(id)
-		return it != nil && it.Live
-	})
+	c.recovery.Fresh, c.seen = true, ""
+	untaken := map[string]bool{}
+	for _, l := range c.outgoing.Sent {
+		it := s.items.Find(l.Intent.Item)
+		untaken[l.Intent.Item] = it != nil && it.Live
+	}
+	c.outgoing.KeepMessages(untaken)
 	sound, _ := s.dialog.Sound()
 	s.items.CloseLive(sound)
-	for _, l := range c.outgoing.waiting {
-		if it := s.items.Find(l.in.item); it != nil {
+	for _, l := range c.outgoing.Waiting {
+		if it := s.items.Find(l.Intent.Item); it != nil {
 			it.Live = true
 		}
 	}
@@ -27,14 +30,14 @@ func (s *Session) beginNewConversation(c *call) {
 	s.server.session, s.server.machines = serverSession{}, MachinesUnknown
 	s.resetDialog()
 	s.tools.ConversationLost()
-	s.pending = newPending()
+	s.intents = outgoing.NewIntents()
 	s.manual.committing = false
 }
 
 // newConversationStands goes on when the server has created the session of the new conversation.
 func (s *Session) newConversationStands() {
 	c := s.call
-	c.recovery.fresh = false
+	c.recovery.Fresh = false
 	s.phase = phaseLive // the events that follow go out now, before those that wait
 	s.sendHello()
 	s.sendTranscript()
@@ -49,30 +52,30 @@ func (s *Session) newConversationStands() {
 // sendTranscript gives the new conversation the words of the lost one.
 func (s *Session) sendTranscript() {
 	waiting := map[string]bool{}
-	for _, l := range s.call.outgoing.waiting {
-		waiting[l.in.item] = true
+	for _, l := range s.call.outgoing.Waiting {
+		waiting[l.Intent.Item] = true
 	}
 	for _, it := range s.items.CarryOver(waiting) {
 		role, kind := "user", wire.ContentInputText
 		if it.Role == transcript.Agent {
 			role, kind = "assistant", wire.ContentOutputText
 		}
-		s.send("conversation.item.create", writeText(newMessage(it.ID, role), kind, it.Text).EndList().EndObject(), intent{kind: intentCarriedOver, item: it.ID})
+		s.send("conversation.item.create", writeText(newMessage(it.ID, role), kind, it.Text).EndList().EndObject(), outgoing.Intent{Kind: outgoing.CarriedOver, Item: it.ID})
 	}
 }
 
 // noteUndelivered notes on each message that waits that it was not delivered, and on each sent message without an answer that it
 // may not have been.
 func (s *Session) noteUndelivered(c *call) {
-	say := func(letters []outgoingEvent, note string) {
-		for _, l := range letters {
-			it := s.items.Find(l.in.item)
-			if it != nil && it.Live && l.in.kind == intentMessage {
+	say := func(events []outgoing.Event, note string) {
+		for _, l := range events {
+			it := s.items.Find(l.Intent.Item)
+			if it != nil && it.Live && l.Intent.Kind == outgoing.Message {
 				s.items.Annotate(it, note, true)
 				s.items.Settle(it)
 			}
 		}
 	}
-	say(c.outgoing.takeWaiting(), "not delivered: the connection was lost")
-	say(c.outgoing.sent, "perhaps not delivered: the connection was lost")
+	say(c.outgoing.TakeWaiting(), "not delivered: the connection was lost")
+	say(c.outgoing.Sent, "perhaps not delivered: the connection was lost")
 }

@@ -4,7 +4,6 @@ package sdk
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -113,7 +112,7 @@ func TestMessagesThatWaitAreBounded(t *testing.T) {
 	bubble(t, "a message beyond the limit is refused, and its entry says so", func(t *testing.T) {
 		l := connectedBy(t, Options{}, kept, plan{err: errTorn})
 		l.x.peers[0].sink(PeerBroken{})
-		for range maxWaiting {
+		for range 256 {
 			l.g.Expect(l.SendText("hello?")).To(gomega.Succeed())
 		}
 		now := l.Snapshot()
@@ -127,27 +126,7 @@ func TestMessagesThatWaitAreBounded(t *testing.T) {
 				waiting++
 			}
 		}
-		l.g.Expect(waiting).To(gomega.Equal(maxWaiting / 4)) // a message and the request for its answer
-		l.g.Expect(refused).To(gomega.Equal(maxWaiting - waiting))
+		l.g.Expect(waiting).To(gomega.Equal(256 / 4)) // a message and the request for its answer
+		l.g.Expect(refused).To(gomega.Equal(256 - waiting))
 	})
-}
-
-func TestTheResendBufferIsBounded(t *testing.T) {
-	g := gomega.NewWithT(t)
-	var o resendBuffer
-	for i := range maxSent + 10 {
-		o.record(outgoingEvent{id: strconv.Itoa(i), text: []byte("x")})
-	}
-	g.Expect(o.sent).To(gomega.HaveLen(maxSent))
-	g.Expect(o.sentBytes).To(gomega.Equal(maxSent))
-	o.record(outgoingEvent{id: "big", text: make([]byte, maxSentBytes)})
-	g.Expect(o.sent).To(gomega.HaveLen(1))
-	g.Expect(o.hold(outgoingEvent{id: "late", text: []byte("y")})).To(gomega.BeTrue())
-	g.Expect(o.hold(outgoingEvent{text: make([]byte, maxWaitingBytes)})).To(gomega.BeFalse())
-	o.requeueUntaken("of a time before")
-	all := o.takeWaiting()
-	g.Expect(all).To(gomega.HaveLen(2))
-	g.Expect(all[0].id).To(gomega.Equal("big"))
-	g.Expect(all[1].id).To(gomega.Equal("late"))
-	g.Expect(o.takeWaiting()).To(gomega.BeEmpty())
 }

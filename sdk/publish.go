@@ -128,7 +128,7 @@ func (s *Session) nextDeadline() time.Duration {
 		}
 		return deadline.First(s.barge.Deadline, s.call.begun+s.limits.Connect)
 	case phaseLost:
-		return deadline.First(s.barge.Deadline, s.call.recovery.lost+s.limits.Lost, s.call.recovery.due)
+		return deadline.First(s.barge.Deadline, s.call.recovery.Lost+s.limits.Lost, s.call.recovery.Due)
 	case phaseLive:
 		return deadline.First(s.barge.Deadline, s.dialog.Deadline(), s.items.Deadline(s.limits.Retrieve))
 	case phaseNone, phaseFailed:
@@ -149,9 +149,9 @@ func (s *Session) ring(now time.Duration) {
 		}
 	case phaseLost:
 		switch {
-		case now >= s.call.recovery.lost+s.limits.Lost:
+		case now >= s.call.recovery.Lost+s.limits.Lost:
 			s.fail(s.lossError())
-		case deadline.Passed(s.call.recovery.due, now):
+		case deadline.Passed(s.call.recovery.Due, now):
 			s.recoverNow()
 		}
 	case phaseLive:

@@ -2,7 +2,11 @@ package sdk
 
 // Push-to-talk, and turns that end by hand.
 
-import "time"
+import (
+	"time"
+
+	"github.com/antiphon-rt/antiphon/sdk/internal/outgoing"
+)
 
 // soundTail is how long the last sound may still be under way after the end of push-to-talk, where sound and events take
 // different paths.
@@ -40,7 +44,7 @@ func (s *Session) startTalking() {
 	s.manual.presses++
 	if s.turnsEndByHand() && !again {
 		s.interrupt()
-		s.send("input_audio_buffer.clear", newJSON(), intent{kind: intentClear})
+		s.send("input_audio_buffer.clear", newJSON(), outgoing.Intent{Kind: outgoing.Clear})
 		s.dialog.PushToTalk = true
 	}
 	s.setMuted(false)

@@ -171,3 +171,18 @@ func TestTheDepthOfDuckingIsAnOption(t *testing.T) {
 		g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("1 to 60 dB")))
 	}
 }
+
+// A closed microphone interrupts nobody, whatever the detector hears.
+func TestAMutedUserInterruptsNobody(t *testing.T) {
+	g := gomega.NewWithT(t)
+	server := sdktest.NewServer(t)
+	session := server.Connect(sdk.Options{Muted: true})
+	server.Begin("r").Say("One, two, three")
+	server.Heard(48_000)
+	server.Tell(sdk.SpeechOnset{})
+	g.Expect(session.Snapshot().Interruptions.Candidates).To(gomega.BeZero())
+	session.SetMuted(false)
+	server.Tell(sdk.SpeechOnset{})
+	g.Expect(session.Snapshot().Interruptions.Candidates).To(gomega.Equal(1))
+	g.Expect(session.Close(t.Context())).To(gomega.Succeed())
+}

@@ -8,6 +8,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/antiphon-rt/antiphon/sdk/internal/reconnect"
 )
 
 const (
@@ -18,9 +20,6 @@ const (
 	restartTime = 8 * time.Second
 	// redialTime is how long another dial may take until the conversation goes on.
 	redialTime = 10 * time.Second
-	// firstPause is the pause before the first dial. It doubles with each dial that fails, up to longestPause. Each pause is shortened
-	// by a random part, up to a half, so that not all clients of a server dial at once.
-	firstPause, longestPause = 250 * time.Millisecond, 5 * time.Second
 )
 
 // Restarter is a Peer that can look for a new network path for its call (an ICE restart).
@@ -58,45 +57,24 @@ type Resume struct {
 	After string
 }
 
-// recovery is how far the attempt to bring a lost connection back has come.
-type recovery struct {
-	due  time.Duration // when the session takes step; Never while it waits for something else
-	step recoveryStep
-	// restart is the ICE restart that is under way; nil when none is. While it is set, it does not matter whether the old network
-	// path carries packets again.
-	restart *restart
-	tries   int           // redials that have failed
-	lost    time.Duration // when the connection was lost
-	quiet   bool          // the connection is lost because no packet came, so that it is back when one comes
-	shown   bool          // Snapshot.Err says why the connection is lost
-	fresh   bool          // a new conversation has begun, and the server has not created its session yet
-}
-
-// restart is one ICE restart. Its address identifies it: the session takes a result only from the restart that recovery.restart
-// points to. So a restart of an earlier loss, which ends late, changes nothing.
+// restart is one ICE restart. Its address identifies it: the session takes a result only from the restart that call.restart points to.
+// So a restart of an earlier loss, which ends late, changes nothing.
 type restart struct{ cancel context.CancelFunc }
 
 // dropRestart cancels the restart that is under way, if there is one. The session ignores its result.
-func (r *recovery) dropRestart() {
-	if r.restart != nil {
-		r.restart.cancel()
-		r.restart = nil
+func (c *call) dropRestart() {
+	if c.restart != nil {
+		c.restart.cancel()
+		c.restart = nil
 	}
 }
-
-type recoveryStep uint8
-
-const (
-	recoverRestart recoveryStep = iota // the connection has been interrupted for long enough
-	recoverRedial                      // the next dial is due
-	recoverAbort                       // the present dial takes too long
-)
 
 // connectionLost notes that the connection carries nothing.
 func (s *Session) connectionLost() {
 	if s.phase == phaseLive {
 		s.phase, s.dirty = phaseLost, true
-		s.setRecovery(recovery{due: Never, lost: s.clock.Now()})
+		s.call.dropRestart()
+		s.call.recovery = reconnect.Lose(s.clock.Now())
 	}
 }
 
@@ -108,7 +86,7 @@ func (s *Session) connectionInterrupted(c *call, wait time.Duration) {
 	}
 	s.connectionLost()
 	if _, can := c.peer.(Restarter); can && c.token != "" {
-		s.recover(recoverRestart, wait)
+		s.recover(reconnect.Restart, wait)
 	}
 }
 
@@ -127,46 +105,39 @@ func (s *Session) connectionBroken(err error) {
 	}
 	s.connectionLost()
 	s.trace("the connection is broken: another call goes on")
-	s.recover(recoverRedial, s.pause())
-}
-
-// setRecovery replaces the present recovery, and drops the restart that belongs to it.
-func (s *Session) setRecovery(r recovery) {
-	s.call.recovery.dropRestart()
-	s.call.recovery = r
+	s.recover(reconnect.Redial, s.pause())
 }
 
 // lossError returns why the call ends when its connection does not come back.
 func (s *Session) lossError() error {
-	if s.call.recovery.shown {
+	if s.call.recovery.Shown {
 		return s.err
 	}
 	return ErrServerGone
 }
 
 // recover sets the next step and when it is due.
-func (s *Session) recover(step recoveryStep, in time.Duration) {
-	r := &s.call.recovery
-	r.dropRestart()
-	r.step, r.due = step, s.clock.Now()+in
+func (s *Session) recover(step reconnect.Step, in time.Duration) {
+	s.call.dropRestart()
+	s.call.recovery.Plan(step, s.clock.Now()+in)
 }
 
-// pause returns how long to wait before the next dial.
+// pause returns how long to wait before the next dial. It is shortened by a random part, up to a half, so that not all clients of a
+// server dial at once.
 func (s *Session) pause() time.Duration {
-	p := min(firstPause<<min(s.call.recovery.tries, 10), longestPause)
+	p := s.call.recovery.Pause()
 	return p - time.Duration(s.random(int64(p/2)+1))
 }
 
 // recoverNow takes the step that is due.
 func (s *Session) recoverNow() {
 	c := s.call
-	c.recovery.due = Never
-	switch c.recovery.step {
-	case recoverRestart:
+	switch c.recovery.Take() {
+	case reconnect.Restart:
 		s.restart(c)
-	case recoverRedial:
+	case reconnect.Redial:
 		s.redial(c)
-	case recoverAbort:
+	case reconnect.Abort:
 		s.trace("a call that was to go on with another did not stand in time")
 		s.redialLater(&Error{Kind: ErrServerSilent, Detail: "the call was not taken up again"})
 	}
@@ -181,15 +152,15 @@ func (s *Session) restart(c *call) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	stop := s.clock.AfterFunc(restartTime, cancel)
 	this := &restart{cancel: cancel}
-	c.recovery.dropRestart()
-	c.recovery.restart = this
+	c.dropRestart()
+	c.restart = this
 	s.background(c, func() {
 		err := peer.Restart(ctx)
 		stop()
 		cancel()
 		s.queue.must(s.job(func() {
-			if s.call == c && c.recovery.restart == this {
-				c.recovery.restart = nil
+			if s.call == c && c.restart == this {
+				c.restart = nil
 				s.restarted(err)
 			}
 		}))
@@ -200,13 +171,13 @@ func (s *Session) restart(c *call) {
 func (s *Session) restarted(err error) {
 	switch {
 	case err == nil:
-		s.call.arrivals.restart(s.clock.Now())
+		s.call.arrivals.Restarted(s.clock.Now())
 		s.connectionCarries()
 	case errors.Is(err, ErrUnavailable):
 		s.trace("the server knows no restart: the connection comes back by itself, or not at all")
 	default:
 		s.trace("the restart failed: another call goes on: " + err.Error()) // the user learns it only if that fails, too
-		s.recover(recoverRedial, 0)
+		s.recover(reconnect.Redial, 0)
 	}
 }
 
@@ -215,7 +186,7 @@ func (s *Session) showObstacle(err error) {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		err = &Error{Kind: ErrServerGone, Detail: "it did not answer"}
 	}
-	s.err, s.call.recovery.shown, s.dirty = err, true, true
+	s.err, s.call.recovery.Shown, s.dirty = err, true, true
 }
 
 // redial places a call that goes on with this one. The former peer stays until another one has taken over: it may still have
@@ -225,7 +196,7 @@ func (s *Session) redial(c *call) {
 	config := s.callConfig()
 	config.Resume, config.From = Resume{Token: c.token, After: c.seen}, c.peer
 	s.place(c, config)
-	s.recover(recoverAbort, redialTime)
+	s.recover(reconnect.Abort, redialTime)
 }
 
 // closeFormerPeer closes the peer that another one has replaced.
@@ -240,10 +211,10 @@ func (s *Session) closeFormerPeer(c *call) {
 func (s *Session) redialLater(why error) {
 	c := s.call
 	c.attempt.cancel()
-	c.connection, c.recovery.fresh = 0, false
+	c.connection, c.recovery.Fresh = 0, false
 	s.showObstacle(why)
-	c.recovery.tries++
-	s.recover(recoverRedial, s.pause())
+	c.recovery.Tries++
+	s.recover(reconnect.Redial, s.pause())
 }
 
 // redialFailed decides what follows from a dial that failed.
@@ -255,7 +226,7 @@ func (s *Session) redialFailed(err error) {
 		case s.call.token != "" && (refused.Status == 400 || refused.Status == 404 || refused.Status == 410):
 			s.trace("the server does not keep the conversation any more")
 			s.call.token = ""
-			s.recover(recoverRedial, 0)
+			s.recover(reconnect.Redial, 0)
 		case refused.Status == 409 || refused.Status == 429 || refused.Status >= 500:
 			s.redialLater(err)
 		default:
@@ -280,13 +251,13 @@ func (s *Session) adoptPeer(c *call, n uint64, peer Peer) {
 	c.peer, c.dial, c.connection, c.peerClosed = peer, n, n, false
 	s.bindPeer()
 	peer.SetMuted(s.audio.Muted)
-	c.token, c.moves, c.arrivals = told.Token, false, arrivals{}
+	c.token, c.moves, c.arrivals = told.Token, false, reconnect.Arrivals{}
 	if told.Resumed {
 		s.barge.ServerTakes = takes && s.barge.Machine != nil
 		if heard, sounding := s.dialog.Sound(); sounding {
 			s.barge.Responses.Started(heard)
 		}
-		c.outgoing.requeueUntaken(told.Seen)
+		c.outgoing.RequeueUntaken(told.Seen)
 		return
 	}
 	s.beginNewConversation(c)
@@ -304,17 +275,35 @@ func (s *Session) connectionCarries() {
 	c := s.call
 	c.attempt.cancel()
 	s.phase, s.dirty = phaseLive, true
-	if c.recovery.shown {
+	if c.recovery.Shown {
 		s.err = nil
 	}
-	s.setRecovery(recovery{due: Never})
-	c.arrivals.carries()
+	c.dropRestart()
+	c.recovery = reconnect.New()
+	c.arrivals.Carries()
 	s.dialog.ConnectionRestored(s.clock.Now())
-	for _, l := range c.outgoing.takeWaiting() {
+	for _, l := range c.outgoing.TakeWaiting() {
 		if s.phase != phaseLive {
-			_ = c.outgoing.hold(l) // the connection broke again; there was room for the event before
+			_ = c.outgoing.Hold(l) // the connection broke again; there was room for the event before
 			continue
 		}
 		s.post(l)
+	}
+}
+
+// packetsCounted takes the number of packets that the peer has received. If the server has fallen silent, the session restarts the
+// connection at once: a server that is gone does not answer, and then another dial goes on with the call.
+func (s *Session) packetsCounted(c *call, received uint64) {
+	come, stopped := c.arrivals.Count(s.clock.Now(), received)
+	r := &c.recovery
+	switch {
+	case stopped && s.phase == phaseLive:
+		s.trace("no packet of the server comes any more")
+		s.connectionInterrupted(c, 0)
+		r.Quiet = true
+	case stopped && s.phase == phaseLost && r.Step == reconnect.Restart && r.Due != Never:
+		s.recover(reconnect.Restart, 0)
+	case come && s.phase == phaseLost && r.Quiet && c.restart == nil:
+		s.connectionCarries()
 	}
 }

@@ -135,7 +135,7 @@ func TestABrokenConnectionIsReplaced(t *testing.T) {
 		l.g.Expect(l.SendText("meanwhile")).To(gomega.Succeed())
 		l.g.Expect(l.Commit()).To(gomega.MatchError(ErrReconnecting))
 		first.sink(message(&wire.ResponseCreated{EventID: "late"}))
-		l.wait(firstPause)
+		l.wait(250 * time.Millisecond)
 		l.g.Expect(l.x.dialed).To(gomega.HaveLen(2))
 		l.g.Expect(l.x.dialed[1].Resume.Token).To(gomega.Equal("T"))
 		l.g.Expect(first.isClosed()).To(gomega.BeTrue())
@@ -160,10 +160,10 @@ func TestABrokenConnectionIsReplaced(t *testing.T) {
 		l.wait(20 * time.Second)
 		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
 		l.g.Expect(l.Snapshot().Err).NotTo(gomega.HaveOccurred())
-		pause := firstPause
+		pause := 250 * time.Millisecond
 		for i := 1; i < len(l.x.at); i++ {
 			l.g.Expect(l.x.at[i] - l.x.at[i-1]).To(gomega.And(gomega.BeNumerically(">=", pause/2), gomega.BeNumerically("<=", pause+time.Millisecond)))
-			pause = min(2*pause, longestPause)
+			pause = min(2*pause, 5*time.Second)
 		}
 	})
 
@@ -216,7 +216,7 @@ func TestRedialsWaitForWhatBlocksThem(t *testing.T) {
 		bubble(t, "the call ends: "+name, func(t *testing.T) {
 			l := connectedBy(t, Options{}, kept, plan{err: row.err})
 			l.x.peers[0].sink(PeerBroken{})
-			l.wait(firstPause)
+			l.wait(250 * time.Millisecond)
 			l.g.Expect(l.Snapshot().State).To(gomega.Equal(Failed))
 			l.g.Expect(l.Snapshot().Err).To(gomega.MatchError(row.want))
 		})
@@ -250,7 +250,7 @@ func TestAServerThatStopsMovesItsCalls(t *testing.T) {
 		l := connectedBy(t, Options{}, kept, plan{token: "T", resumed: true})
 		l.x.peers[0].sink(Message{Data: []byte(`{"type":"antiphon.session.moving","event_id":"m"}`)})
 		l.x.peers[0].sink(PeerEnded{})
-		l.wait(firstPause)
+		l.wait(250 * time.Millisecond)
 		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
 		l.g.Expect(l.x.dialed).To(gomega.HaveLen(2))
 		l.x.peers[1].sink(PeerEnded{})
@@ -393,7 +393,7 @@ func TestCandidatesAreNumberedOn(t *testing.T) {
 		l.x.peers[0].sink(message(&wire.OutputAudioBufferStopped{EventID: "o", ResponseID: "r1"}))
 		l.x.peers[0].sink(message(&wire.ResponseDone{EventID: "d", Response: wire.Response{ID: "r1", Status: "completed"}}))
 		l.x.peers[0].sink(PeerBroken{})
-		l.wait(firstPause)
+		l.wait(250 * time.Millisecond)
 		speaks(l.x.peers[1], "r2")
 		l.g.Expect(l.x.peers[1].got()).To(gomega.ContainElement(gomega.HaveSuffix("antiphon.barge_in.candidate 2")))
 	})

@@ -3,6 +3,7 @@ package sdk
 // The runs of a call: work in the background that the agent has begun, as the server's messages describe it, and the user's answers.
 
 import (
+	"github.com/antiphon-rt/antiphon/sdk/internal/outgoing"
 	"github.com/antiphon-rt/antiphon/sdk/internal/runs"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -75,7 +76,7 @@ func shownRuns(all []runs.Run) []Run {
 // followRuns has the server tell the new conversation of the runs that the lost one has begun and that have not ended.
 func (s *Session) followRuns() {
 	for _, id := range s.runs.Follow() {
-		s.send("antiphon.run.follow", newJSON().Key("run_id").Text(id), intent{kind: intentFollow, item: id})
+		s.send("antiphon.run.follow", newJSON().Key("run_id").Text(id), outgoing.Intent{Kind: outgoing.Follow, Item: id})
 	}
 }
 
@@ -83,7 +84,7 @@ func (s *Session) followRuns() {
 func (s *Session) answerRun(run, question, member string, value []byte) {
 	s.runs.Answered(run, true)
 	answer := newJSON().Key("run_id").Text(run).Key("interaction_id").Text(question).Key(member).Raw(value)
-	s.send("antiphon.run.reply", answer, intent{kind: intentRun, item: run})
+	s.send("antiphon.run.reply", answer, outgoing.Intent{Kind: outgoing.Run, Item: run})
 }
 
 // ApproveRun approves or declines what a run asks. run and question are Run.ID and RunQuestion.ID. While the connection is lost, the answer
@@ -112,6 +113,6 @@ func (s *Session) ReplyRun(run, question, reply string) error {
 // CancelRun ends a run. While the connection is lost, the request waits for it. Errors: ErrNotConnected. A refusal by the server is in Snapshot.Err.
 func (s *Session) CancelRun(run string) error {
 	return s.act(func() {
-		s.send("antiphon.run.cancel", newJSON().Key("run_id").Text(run), intent{kind: intentRun, item: run})
+		s.send("antiphon.run.cancel", newJSON().Key("run_id").Text(run), outgoing.Intent{Kind: outgoing.Run, Item: run})
 	}, true)
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/antiphon-rt/antiphon/coord/view"
+	"github.com/antiphon-rt/antiphon/sdk/internal/outgoing"
 	"github.com/antiphon-rt/antiphon/sdk/internal/tools"
 	"github.com/antiphon-rt/antiphon/sdk/internal/words"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -105,14 +106,14 @@ func (s *Session) toolAnswer(call tools.Call[Tool], output string, failed bool) 
 	s.tools.Sent(call)
 	result := newJSON().Key("item").Object().Key("object").Text("realtime.item").Key("type").Text(wire.ItemFunctionCallOutput).
 		Key("call_id").Text(call.ID).Key("output").Text(sent).EndObject()
-	s.send("conversation.item.create", result, intent{kind: intentOutput})
+	s.send("conversation.item.create", result, outgoing.Intent{Kind: outgoing.Output})
 }
 
 // askAnswer asks for a response. item is the item of the user that it answers; "" for none.
 func (s *Session) askAnswer(item string) {
 	seq := s.dialog.Expect(view.Ask{}, item, s.limits.AnswerStart, s.clock.Now())
 	s.dirty = true
-	s.send("response.create", newJSON(), intent{kind: intentAnswer, item: item, seq: seq})
+	s.send("response.create", newJSON(), outgoing.Intent{Kind: outgoing.Answer, Item: item, Seq: seq})
 }
 
 // checkTools refuses tools that the protocol cannot name.

@@ -1,4 +1,6 @@
-package sdk
+// Package reconnect finds out when a connection is lost, and says when which step to bring it back is due. It takes no step itself. One
+// goroutine at a time may use it.
+package reconnect
 
 // Finds out that no packet of the server arrives any more, from the numbers that the peer counts.
 
@@ -17,8 +19,8 @@ const (
 	lateCount = 1250 * time.Millisecond
 )
 
-// arrivals knows for how long no packet has come. The zero value is that of a connection on which nothing has come yet.
-type arrivals struct {
+// Arrivals knows for how long no packet has come. The zero value is that of a connection on which nothing has come yet.
+type Arrivals struct {
 	received  uint64        // the packets of the last count
 	countedAt time.Duration // when they were counted
 	quiet     time.Duration // how long no packet has come, as far as the counts show. It is never more than the true time.
@@ -26,9 +28,9 @@ type arrivals struct {
 	restartAt time.Duration // when the last restart succeeded, if restarted is set
 }
 
-// count takes the number of packets that have come until now. come reports that there are new ones; stopped reports that none has come
+// Count takes the number of packets that have come until now. come reports that there are new ones; stopped reports that none has come
 // for too long.
-func (a *arrivals) count(now time.Duration, received uint64) (come, stopped bool) {
+func (a *Arrivals) Count(now time.Duration, received uint64) (come, stopped bool) {
 	passed := now - a.countedAt
 	a.countedAt = now
 	if come = received != a.received; come {
@@ -47,25 +49,8 @@ func (a *arrivals) count(now time.Duration, received uint64) (come, stopped bool
 	return false, received != 0 && a.quiet >= limit
 }
 
-// carries notes that the connection carries packets again.
-func (a *arrivals) carries() { a.quiet = 0 }
+// Carries notes that the connection carries packets again.
+func (a *Arrivals) Carries() { a.quiet = 0 }
 
-// restart notes that a restart has succeeded.
-func (a *arrivals) restart(now time.Duration) { a.restarted, a.restartAt = true, now }
-
-// packetsCounted takes the number of packets that the peer has received. If the server has fallen silent, the session restarts the
-// connection at once: a server that is gone does not answer, and then another dial goes on with the call.
-func (s *Session) packetsCounted(c *call, received uint64) {
-	come, stopped := c.arrivals.count(s.clock.Now(), received)
-	r := &c.recovery
-	switch {
-	case stopped && s.phase == phaseLive:
-		s.trace("no packet of the server comes any more")
-		s.connectionInterrupted(c, 0)
-		r.quiet = true
-	case stopped && s.phase == phaseLost && r.step == recoverRestart && r.due != Never:
-		s.recover(recoverRestart, 0)
-	case come && s.phase == phaseLost && r.quiet && r.restart == nil:
-		s.connectionCarries()
-	}
-}
+// Restarted notes that a restart has succeeded.
+func (a *Arrivals) Restarted(now time.Duration) { a.restarted, a.restartAt = true, now }
