@@ -25,8 +25,8 @@ SHARED   := ./coord/... ./wire/... ./internal/coord/... ./internal/coordtest/...
 # What has files for the browser alone. The other packages of SHARED are the same files on every platform.
 BROWSER  := ./sdk/browser/... ./wasm/... ./web/...
 LINT     := $(CURDIR)/.cache/bin/golangci-lint
-# The linter's cache does not tell platforms apart: one each.
-LINTED   := GOLANGCI_LINT_CACHE=$(CURDIR)/.cache/lint
+# The linter's cache does not tell platforms apart: one each. It goes by content, so all clones of a user share it.
+LINTED   := GOLANGCI_LINT_CACHE=$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/antiphon/lint
 
 .DEFAULT_GOAL := help
 
@@ -59,11 +59,14 @@ doctor: build ## Say what is installed, what is missing and how to get it
 	@bin/antiphon doctor
 
 ##@ Prove
-.PHONY: test check tidy fmt-check lint lint-tool house verify-setup verify-spec verify-test verify-long verify-official \
+.PHONY: test test-long check tidy fmt-check lint lint-tool house verify-setup verify-spec verify-test verify-long verify-official \
 	generated unit race teardown faults chaos protocol mutate-code simulate wasm-test cross types examples services fuzz e2e trace-check
 
-test: ## Set up what is missing and pass everything, as CI does
+test: ## Set up what is missing and pass everything, as CI does (10 minutes; what has not changed is not run again)
 	@scripts/test.sh
+
+test-long: build verify-setup ## The campaigns: run before a release and before an issue is closed (hours)
+	@scripts/test-long.sh
 
 check: lint-tool verify-setup ## The loop at the desk: format, vet, unit tests of what changed, the machines' specs, the house's rules
 	@scripts/check.sh
@@ -111,7 +114,7 @@ verify-test: verify-setup ## Tests of the parser, the checker and the gate
 verify-long: verify-setup ## Explore the whole composition of a session, all of its parts together (6 minutes)
 	cd formal-verification && go run ./cmd/unsliced
 
-verify-official: ## Check every spec with FizzBee's own program, where there is one (FIZZBEE=PATH)
+verify-official: verify-setup ## Check every spec with FizzBee's own parser and program (3 minutes)
 	@scripts/verify-official.sh
 
 generated: ## go generate changes nothing
@@ -147,9 +150,8 @@ wasm-test: ## Unit tests of what a browser runs, under js/wasm in Node
 	@scripts/wasm-test.sh $(SHARED)
 
 cross: ## bin/antiphon builds for Windows and macOS, without C
-	GOOS=windows GOARCH=amd64 go build -o .cache/cross/windows-amd64/antiphon.exe ./cmd/antiphon
-	GOOS=darwin GOARCH=amd64 go build -o .cache/cross/darwin-amd64/antiphon ./cmd/antiphon
-	GOOS=darwin GOARCH=arm64 go build -o .cache/cross/darwin-arm64/antiphon ./cmd/antiphon
+	GOOS=windows GOARCH=amd64 go build -ldflags='-s -w' -o .cache/cross/windows-amd64/antiphon.exe ./cmd/antiphon
+	GOOS=darwin GOARCH=arm64 go build -ldflags='-s -w' -o .cache/cross/darwin-arm64/antiphon ./cmd/antiphon
 
 types: ## The types of the page's script, read by a strict compiler
 	@scripts/types.sh
@@ -162,7 +164,7 @@ examples: build ## Build and run every example, those that are pages in a real C
 	go test -count=1 ./examples/...
 	go -C e2e test -count=1 ./examples
 
-fuzz: verify-setup ## Run every fuzz target (FUZZTIME=20s each; make test takes 4s)
+fuzz: verify-setup ## Run every fuzz target (FUZZTIME=20s each; make test takes 1s)
 	@scripts/fuzz.sh $(FUZZTIME)
 
 e2e: build ## Native callers, Chromium and Firefox against the real server

@@ -1,12 +1,17 @@
 #!/bin/sh
-# native-test.sh unit|race: runs unit tests on this machine. It runs no vet, because the linter does. e2e and the examples have their own steps.
+# native-test.sh unit|race|writers: runs unit tests on this machine. It runs no vet, because the linter does. e2e and the examples have their own steps.
 #
 # unit: the packages that start no goroutine, without the race detector: it would find nothing there, and it makes the exploration of
 #       the machines three times slower. tools/house holds that these packages start none, but for the tests that "several" names.
-#       Then internal/call/session with all its random runs: with the race detector it has a quarter of them.
-# race: all other packages, and the tests that "several" names, with the race detector.
+#       Without the tests that are the steps mutate-code and simulate.
+# race: all other packages, and the tests that "several" names, with the race detector. Without the test that is the step protocol.
+# writers: the tests that "several" names alone, COUNT times.
+#
+# The order of the tests changes daily: so Go takes the result of a package that has not changed since its last run of the day from its cache.
+# The test programs have no tables for debuggers (-s -w): linking them takes half as long, and the traces of stacks are the same.
 set -eu
 cd "$(dirname "$0")/.."
+shuffled="$PWD/scripts/shuffled.sh $(date +%Y%m%d)"
 
 pure='coord internal/coord internal/coordtest internal/projection wire internal/voice internal/engine/assistant web/internal'
 for folder in badserver confine dynlib fit latency ownprocess pipetest remote spell; do
@@ -22,22 +27,24 @@ done
 # shellcheck disable=SC2086 # lists of words, here and below
 case $1 in
 unit)
-	exec go test -shuffle=on -vet=off -timeout 30m $patterns ./internal/call/session
+	exec go test -exec "$shuffled" -vet=off -ldflags='-s -w' -timeout 30m -skip '^(TestProve|TestMutantsAreSeen|TestCalls)$' $patterns
 	;;
-race)
+race | writers)
 	export CGO_ENABLED=1 # the race detector is C
-	mkdir -p .cache
-	go list $patterns >.cache/pure.txt
-	# The package that takes longest begins first, so that the others run beside it.
-	packages="./internal/call/session $(go list ./... | grep -v -e '/examples/' -e '/examples$' | grep -vxF -f .cache/pure.txt)"
-	go test -race -shuffle=on -vet=off -timeout 30m $packages
+	if [ "$1" = race ]; then
+		mkdir -p .cache
+		go list $patterns >.cache/pure.txt
+		# The package that takes longest begins first, so that the others run beside it.
+		packages="./internal/call/session $(go list ./... | grep -v -e '/examples/' -e '/examples$' | grep -vxF -f .cache/pure.txt)"
+		go test -race -exec "$shuffled" -vet=off -ldflags='-s -w' -timeout 30m -skip '^TestCoverage$' $packages
+	fi
 
-	# Tests of the packages without goroutines that start some: several writers at the real Coordinators' queues, again and again on
+	# Tests of the packages without goroutines that start some: several writers at the real Coordinators' queues, on
 	# one, two and four processors, calls that are played on all processors, and an event that several connections encode at once.
-	exec go test -race -vet=off -timeout 30m -cpu=1,2,4 -count=5 -run "$several" ./coord/... ./internal/coord/... ./internal/coordtest/... ./wire
+	exec go test -race -vet=off -ldflags='-s -w' -timeout 30m -cpu=1,2,4 ${COUNT:+-count="$COUNT"} -run "$several" ./coord/... ./internal/coord/... ./internal/coordtest/... ./wire
 	;;
 *)
-	echo "usage: $0 unit|race" >&2
+	echo "usage: $0 unit|race|writers" >&2
 	exit 2
 	;;
 esac

@@ -7,6 +7,11 @@
 # When the real-time lane has no step left, it takes steps of the computing lane. The output of a step is printed in whole when the
 # step ends; .cache/test has it, too.
 #
+# A step that has passed is not run again for the same content (remember.sh): reads_of says what a step reads. A step that runs
+# shuffled tests or whole calls is run again every day. `make STEP` always runs the step.
+#
+# Each step has a budget of minutes in tools/house/budgets.txt. The seconds of a step are printed beside it, and nothing fails by time.
+#
 #   unit         packages without goroutines: natively, shuffled, without the race detector (native-test.sh says why)
 #   race         all other packages but e2e, examples and tools: natively, shuffled, with the race detector
 #   protocol     every event and field of the protocol by real sessions, as a figure
@@ -15,22 +20,47 @@
 #   wasm-test    what a browser runs (coord, wire, voice, sdk, web), all of its tests again under js/wasm
 #   sdk          the npm package as it is released, compiled by TinyGo: its program runs, and its files keep to their budget
 #   cross        bin/antiphon for Windows and macOS, without C
-#   fuzz         every fuzz target for 4 seconds, from its corpus on; `make fuzz FUZZTIME=20s` and more is the long form
+#   fuzz         every fuzz target for a second, from its corpus on; `make test-long` takes longer
 #   e2e          whole calls in real time, without the race detector: twenty at once, and real browsers
 #   trace-check  what the machines of these servers did, held to the tables and to the specs
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/remember.sh
 
 first=(setup tidy fmt-check build generated)
 realtime=(e2e trace-check examples)
-computing=(house lint unit race verify-spec verify-test verify-official sdk wasm-test fuzz simulate mutate-code protocol types cross)
+computing=(house lint unit race verify-spec verify-test sdk wasm-test fuzz simulate mutate-code protocol types cross)
 
 # command_of STEP: the command that runs the step again.
 command_of() {
 	case $1 in
 	setup) echo "scripts/setup.sh test" ;;
-	fuzz) echo "make fuzz FUZZTIME=4s" ;;
+	fuzz) echo "make fuzz FUZZTIME=1s" ;;
 	*) echo "make $1" ;;
+	esac
+}
+
+# The machines with their tests, and what runs them.
+machines="coord internal/coord internal/coordtest internal/projection go.mod go.sum scripts Makefile"
+
+# reads_of STEP: the git pathspecs of what the step reads, beside its own script. Nothing: the step is always run.
+reads_of() {
+	case $1 in
+	setup | tidy | build | generated) ;;
+	fmt-check) echo "*.go *go.mod *go.sum .golangci.yml Makefile" ;;
+	lint) echo "*.go *go.mod *go.sum *.table .golangci.yml scripts .ci .githooks Makefile" ;;
+	verify-spec | verify-test) echo "$machines formal-verification" ;;
+	mutate-code | simulate) echo "$machines" ;;
+	types) echo "e2e/page/types sdk/npm scripts Makefile" ;;
+	sdk | cross) echo ". :!docs :!formal-verification" ;;
+	*) echo . ;;
+	esac
+}
+
+# day_of STEP: today, if the step is run again every day.
+day_of() {
+	case $1 in
+	unit | race | protocol | simulate | wasm-test | fuzz | e2e | trace-check | examples | sdk) date +%F ;;
 	esac
 }
 
@@ -45,6 +75,33 @@ total=$((${#first[@]} + ${#realtime[@]} + ${#computing[@]}))
 
 # The step that each lane runs: its name, its process (which leads a process group), the second when it began. "" is none.
 declare -A step=() process=() since=()
+
+# What the first steps have made and installed is there when this is asked for.
+programs=
+declare -A passes=()
+
+# passed_before STEP: the step reads what it read when it passed.
+passed_before() {
+	local paths
+	set -f # the stars are git's
+	read -ra paths <<<"$(reads_of "$1")"
+	set +f
+	passes[$1]=
+	[ ${#paths[@]} -gt 0 ] || return 1
+	[ -n "$programs" ] || programs=$(programs)
+	passes[$1]=$(memory_of "$1" "$(day_of "$1")" "${paths[@]}")
+	# The traces that trace-check reads are made by e2e.
+	if [ "$1" = e2e ] && ! passed_before trace-check; then
+		return 1
+	fi
+	[ -e "${passes[$1]}" ]
+}
+
+# budget_of STEP: the minutes that tools/house/budgets.txt gives the step.
+budget_of() { awk -v step="$1" '$1 == "step" && $2 == step { print $3 }' tools/house/budgets.txt; }
+
+# tell WORD STEP SECONDS: a line of the report.
+tell() { printf '%-6s %-15s %4s s of %s min' "$1" "$2" "$3" "$(budget_of "$2")"; }
 
 # start LANE STEP: run a step in the background. What the first steps have built, a later step does not build again (-o).
 start() {
@@ -80,8 +137,8 @@ trap 'exit 130' INT TERM
 ended() {
 	local name=${step[$1]} took=$((SECONDS - since[$1])) line
 	step[$1]=
-	line=$(printf '%-15s %4d s' "$name" "$took")
-	echo "== $line"
+	line=$(tell ok "$name" "$took")
+	echo "== $name, $took s"
 	cat "$logs/$name.log"
 	if [ "$2" -ne 0 ]; then
 		kill -TERM -- "-${process[$1]}" 2>/dev/null || true # what it has left running
@@ -92,7 +149,13 @@ ended() {
 		exit 1
 	fi
 	passed=$((passed + 1))
-	report+=$'\n'"ok  $line"
+	report+=$'\n'$line
+	# What a step has read must be what there was when it began.
+	if [ -n "${passes[$name]:-}" ]; then
+		local before=${passes[$name]}
+		passed_before "$name" || true
+		[ "${passes[$name]}" != "$before" ] || remember "$before"
+	fi
 }
 
 # await waits for the next step that ends.
@@ -107,24 +170,39 @@ await() {
 	done
 }
 
-# next LANE: the lane takes its next step, if there is one.
+# next LANE: the lane takes its next step that must be run, if there is one.
 next() {
 	local name
-	if [ "$1" = realtime ] && [ ${#realtime[@]} -gt 0 ]; then
+	while take "$1"; do
+		if ! passed_before "$name"; then
+			start "$1" "$name"
+			return
+		fi
+		passed=$((passed + 1))
+		report+=$'\n'$(tell same "$name" 0)
+	done
+}
+
+# take LANE: name is the lane's next step.
+take() {
+	if [ "$1" = first ]; then
+		[ ${#first[@]} -gt 0 ] || return 1
+		name=${first[0]}
+		first=("${first[@]:1}")
+	elif [ "$1" = realtime ] && [ ${#realtime[@]} -gt 0 ]; then
 		name=${realtime[0]}
 		realtime=("${realtime[@]:1}")
 	elif [ ${#computing[@]} -gt 0 ]; then
 		name=${computing[0]}
 		computing=("${computing[@]:1}")
 	else
-		return 0
+		return 1
 	fi
-	start "$1" "$name"
 }
 
-for name in "${first[@]}"; do
-	start first "$name"
-	await
+while [ ${#first[@]} -gt 0 ]; do
+	next first
+	[ -z "${step[first]:-}" ] || await
 done
 next realtime
 next computing
@@ -136,5 +214,6 @@ while [ -n "${step[realtime]:-}${step[computing]:-}" ]; do
 done
 
 echo "$report"
+echo "ok: it has passed in this run. same: it has passed before with the same content."
 echo "all in $((SECONDS - began)) s"
 echo "steps: $passed passed, 0 failed"

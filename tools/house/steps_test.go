@@ -1,0 +1,25 @@
+package house
+
+// tools/house/budgets.txt and scripts/test.sh have the same steps.
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+)
+
+// TestEachStepHasABudget: each step of make test has a budget of minutes, and each budget is that of a step.
+func TestEachStepHasABudget(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var steps, budgets []string
+	for _, m := range regexp.MustCompile(`(?m)^(?:first|realtime|computing)=\(([a-z0-9 -]+)\)$`).FindAllSubmatch(read(t, "scripts/test.sh"), -1) {
+		steps = append(steps, strings.Fields(string(m[1]))...)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^step +([a-z0-9-]+) +[0-9]+(?:\.[0-9]+)?$`).FindAllSubmatch(read(t, "tools/house/budgets.txt"), -1) {
+		budgets = append(budgets, string(m[1]))
+	}
+	g.Expect(steps).NotTo(gomega.BeEmpty())
+	g.Expect(budgets).To(gomega.ConsistOf(steps))
+}
