@@ -13,10 +13,12 @@ set -eu
 cd "$(dirname "$0")/.."
 shuffled="$PWD/scripts/shuffled.sh $(date +%Y%m%d)"
 
-pure='coord internal/coord internal/coordtest internal/projection wire internal/voice internal/engine/assistant web/internal'
-for folder in badserver confine dynlib fit latency ownprocess pipetest remote spell; do
-	pure="$pure internal/engine/$folder"
-done
+pure='coord internal/coord internal/coordtest internal/projection wire internal/voice internal/protocolcheck web/internal
+	internal/call/rtc/internal/incoming internal/call/rtc/internal/offer internal/call/rtc/internal/queue
+	internal/engine/assistant internal/engine/badserver internal/engine/confine internal/engine/dynlib internal/engine/endofturn
+	internal/engine/fit internal/engine/latency internal/engine/ownprocess internal/engine/pipetest internal/engine/remote
+	internal/engine/rnnoise internal/engine/sounds internal/engine/speakable internal/engine/spell
+	internal/engine/voiceprint'
 
 several='^(TestProve|TestRace|TestOneWriter|TestCalls|TestEventsAreEncodedAtOnceByMany)$/^several'
 

@@ -164,7 +164,7 @@ func TestPackagesWithoutDetectorStartNoGoroutine(t *testing.T) {
 		}
 		return m[1]
 	}
-	pure := regexp.MustCompile(`^(` + strings.ReplaceAll(value("pure"), " ", "|") + `)/`)
+	pure := regexp.MustCompile(`^(` + strings.Join(strings.Fields(value("pure")), "|") + `)/`)
 	pattern, _, _ := strings.Cut(value("several"), "/")
 	several := regexp.MustCompile(pattern + "|^calls$") // TestCalls calls it
 	// These are for tests of packages that are tested with the detector, or are themselves what the named tests run.
