@@ -31,8 +31,8 @@ type codec struct {
 	seen  uint64  // which of them the text had
 	start int     // position of that object
 
-	// strict checks a field that was read, and with field "" the whole object. It is nil for messages of servers. It is a function
-	// value, so that the program of a client does not contain the code of all checks.
+	// strict checks a field that was read, and with field "" the whole object. It is nil for messages of servers. Because it is a function value, the program
+	// of a client does not contain the code of the checks.
 	strict func(c *codec, p fielder, field string)
 }
 

@@ -107,12 +107,12 @@ type TurnDetection struct {
 	PrefixPaddingMS int
 	// SilenceDurationMS is the length of the silence that ends the turn, in milliseconds (server_vad).
 	SilenceDurationMS int
-	// IdleTimeoutMS is the time without speech after which the model speaks, in milliseconds from the end of the playback; nil for never
-	// (server_vad).
+	// IdleTimeoutMS is how long nobody may speak, in milliseconds from the end of the playback, until the server asks the model to speak; nil for
+	// no limit (server_vad).
 	IdleTimeoutMS *int
 	// CreateResponse says whether the end of a turn creates a response.
 	CreateResponse bool
-	// InterruptResponse says whether the begin of a turn ends a live response.
+	// InterruptResponse says whether the beginning of a turn ends a live response.
 	InterruptResponse bool
 	// Eagerness is "low", "medium", "high" or "auto" (semantic_vad).
 	Eagerness string

@@ -5,16 +5,17 @@
 // # Invariants
 //
 //   - NothingHeardAfterCleared: nothing of a response that was cut or has ended is heard again.
-//   - TruncateWithinSent: an item is truncated at the position up to which the client says it was heard, or at which
-//     its response was held or cleared; never beyond what was sent, once, and after the response was announced as cleared.
+//   - TruncateWithinSent: an item is truncated once, after its response was announced as cleared, at the position that the
+//     client reports or at which the response was held or cleared. This is never beyond what was sent.
 //   - StartedThenStoppedOrCleared: an announced start gets one end: stopped or cleared.
-//   - HoldEndsByVerdict: a hold ends by the verdict on its own candidate, or with the response.
+//   - HoldEndsByVerdict: a hold ends by the verdict on its own candidate, or with the response. A rejection ends it only once the
+//     client is ready, if it ducked.
 //   - SilentWhileHeld: the audio of a response goes out exactly while the machine says that it plays.
-//   - NoWordLost: after a rejected candidate the response goes on from where it was held, or from where the client says that
-//     the user heard it to. Audio that a cut network has lost is played again.
-//   - ReadyIsAwaited: a response that a client ducked goes on only after the client's ready, or after the time for that.
-//   - HeardIsAwaited: after a response of a client that reports is cut, the machine waits until the client has said what was
-//     heard. No response begins before.
+//   - NoWordLost: after a rejected candidate the response goes on from where it was held, or from the position up to which
+//     the client says that the user heard it. Audio that a cut network has lost is played again.
+//   - ReadyIsAwaited: a response that a client ducked goes on only after the client's ready, or after the longest wait for it.
+//   - HeardIsAwaited: after a response of a client that reports is cut, the machine waits until the client has said what the
+//     user heard. No response begins before.
 //   - VerdictOnce: the client is told once that its candidate was rejected, when the response goes on.
 //   - GenGrows: every segment has a new generation number.
 //   - StaleIsHarmless: the report of an older segment or the verdict on another candidate changes nothing.
@@ -24,9 +25,8 @@
 //
 // # Contract with the driver
 //
-// The numbers of responses count up, and responses begin one after another. The driver keeps a
-// Begin back while another response plays or is held, or while the machine waits for what was
-// heard of it. Begin's Candidate is the open turn, if that may interrupt. The response then
+// The numbers of responses count up, and responses begin one after another. The driver sends a
+// Begin only when no other response plays or is held, and the machine waits for no report about one. Begin's Candidate is the open turn, if that may interrupt. The response then
 // begins held, and the end of that turn is the verdict. Heard of Candidate and of Clear is how
 // far the response has been sent at that moment, also if it has drained.
 //
@@ -43,14 +43,14 @@
 //
 // # A network that was cut
 //
-// When the network was cut and is back, the driver sends one Missed for the response that plays or is held, or that was sent
-// last, if the far end may not have received some of it. From is where that audio begins; it is not after At of Held. Candidate is
-// as in Begin. A response that was announced as stopped is then announced as started once more, and plays its end again.
+// When the network was cut and is back, the driver sends one Missed for the response that plays, is held, or was sent
+// last, if the far end may not have received some of it. From is the position where this audio begins, at most At of Held. Candidate is
+// as in Begin. A response that was announced as stopped is then announced as started again, and plays its end again.
 //
 // # A client that reports
 //
-// Such a client ducks the agent before the server has found any speech, so the user has not heard all that was sent. The
-// driver remembers which packet had which position in the response. A hold for the client's candidate ends in two
+// A client that reports (Candidate.Reports) ducks the agent before the server has found any speech, so the user has not heard at full level all that was
+// sent. The driver remembers which packet had which position in the response. A hold for the client's candidate ends in two
 // steps. The verdict decides whether the response goes on. It then goes on only when the client has sent its Ready: the
 // server's silence plays, the level is up, and the user heard the response up to this position. A newer candidate replaces an
 // older one. A hold for the server's own onset waits for no Ready: the client has not ducked, so the user hears all that was

@@ -94,8 +94,8 @@ func Sounding(s State) id.Response {
 }
 
 // Event is one of Begin, Drained, Candidate, Ready, ReadyExpired, Confirm, Reject, Clear, Heard,
-// HeardExpired, Missed, Shutdown. If an event has Reports, that says: the client ducks the agent itself,
-// and will report what was heard.
+// HeardExpired, Missed, Shutdown. Reports in an event means that the client ducks the agent itself,
+// and will report what the user heard.
 //
 //sumtype:decl
 type Event interface {
@@ -136,7 +136,7 @@ type (
 	}
 	// Reject: Candidate is no barge-in.
 	Reject struct{ Candidate id.Turn }
-	// Clear: the rest of the response is to be dropped. Heard is how far the response has been sent. Reports: the
+	// Clear: drop the rest of the response. Heard is how far the response has been sent. Reports: the
 	// client will send what was heard.
 	Clear struct {
 		Reason  Reason
@@ -178,7 +178,7 @@ type (
 	}
 	// Hold stops Resp's audio where it is and sends silence.
 	Hold struct{ Resp id.Response }
-	// AwaitReady starts a timer. The client should send its ready before it ends (300 ms plus the round-trip time). If the timer
+	// AwaitReady starts a timer of 300 ms plus the round-trip time, in which the client should send its ready. If the timer
 	// of the same candidate runs already, it starts again.
 	AwaitReady struct{ Candidate id.Turn }
 	// RewindAndResume goes back to From and begins segment Gen there.
@@ -197,7 +197,7 @@ type (
 	EmitCleared struct{ Resp id.Response }
 	// EmitRejected sends antiphon.barge_in.rejected: the client's candidate was no barge-in, and the response goes on.
 	EmitRejected struct{ Candidate id.Turn }
-	// AwaitHeard starts a timer. The client should report how far it has played Resp before it ends (300 ms plus the round-trip time).
+	// AwaitHeard starts a timer of 300 ms plus the round-trip time, in which the client should report how far it has played Resp.
 	AwaitHeard struct{ Resp id.Response }
 	// Truncate cuts the items of Resp in the conversation: End.Item after End.MS milliseconds, and later items at their beginning.
 	Truncate struct {

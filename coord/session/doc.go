@@ -14,27 +14,27 @@
 //   - AtMostOneLive, AtMostOneBody, TerminalAfterCreated, ExactlyOneTerminal: as in package
 //     response, in every interleaving with the other machines.
 //   - FreshIDs: a response or a turn that begins has an identifier that none before it had.
-//   - CreatedForItsRequest: a response is announced with what it is for: the client's request, or the turn, or the request
-//     of an earlier response that was lost to a false barge-in.
+//   - CreatedForItsRequest: a response is announced with its request: the client's, the turn's, or that of an
+//     earlier response that a false barge-in has ended.
 //   - VoiceFollowsBody: when a body begins, the queue of clauses is open; when a body is cancelled, the queue is closed.
 //   - ChildrenDieWithParent: when the session is closed, every other machine has ended; when they all have ended, a closing
 //     session is closed. (The parent is the connection machine, the children are the others.)
 //   - NoChildStartsAfterTeardown: no response, stream or turn begins once the session closes.
 //   - NoTurnLost: a committed turn gets a response, unless create_response is off, it
 //     has no words, or a newer turn supersedes it.
-//   - AnsweredWithWords: no response is announced while the text of a turn that is to be answered is awaited.
+//   - AnsweredWithWords: no response is announced while a turn that is to be answered waits for its text.
 //   - NoReplyLost: a response that waits behind another is played, or dropped and truncated; none waits while nothing plays.
-//   - OneReplyAtATime: the audio of a response begins after the end of the one before it, in the order of the effects too.
-//   - NothingOwedWhenIdle: when nobody speaks and no response is made or played, no response is missing: one that a false
-//     barge-in took away was created again.
-//   - NoOverlap: with interrupt_response on, the agent is silent while a turn is open.
-//   - HeldOnlyInTurn: the agent is held only while the turn that it is held for is open. After that turn is
+//   - OneReplyAtATime: the end of a response comes before the audio of the next one begins.
+//   - NothingOwedWhenIdle: when nobody speaks and no response is made or played, every response that a false barge-in has
+//     ended was created again.
+//   - NoOverlap: with interrupt_response on, the agent is silent while a turn is open, unless the setting changed during the turn.
+//   - HeldOnlyInTurn: a response is held only while its turn is open. After that turn is
 //     rejected, it may be held until the client that ducked it is ready.
 //   - SoundStopsFirst: a step that holds or drops the response that plays begins with its Pause.
 //   - InterruptionInOrder: speech_started, cleared, the response's end, truncated, committed, created.
 //
 // Liveness, if the driver keeps its contract: Settles and TeardownEnds. Settles says: when the driver has done
-// all that it owes, no turn is open, no response is left, and no answer is owed. Each machine's own invariants
+// all that the effects ask of it, no turn is open, no response is left, and no turn waits for one. Each machine's own invariants
 // hold inside a session too: the simulation checks them.
 //
 // # Contract with the driver
@@ -42,8 +42,8 @@
 // The driver keeps the contract of each machine (their package comments), with these
 // changes. This package fills in fresh identifiers, Onset's AgentAudible, Begin's
 // Candidate and Clear's Heard. Next's at is the position of the response that
-// plays. The driver does not keep a Begin back: here a response waits for the one
-// before it. Drop and Truncate come also for responses that waited; their position is the
+// plays. The driver sends Begin at once: here a response waits for the one
+// before it. Drop and Truncate also come for responses that waited; their position is the
 // beginning of the response.
 //
 // # A client that reports

@@ -1,6 +1,7 @@
 package session
 
-// The invariants of the session as a whole: one function for each, which reports whether one event keeps it.
+// The invariants of the whole session: one function for each, which reports whether one event keeps it. Identifiers count up, so one number
+// stands for all older ones.
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
@@ -46,6 +47,7 @@ func each(before Seen, e Edge, holds func(Seen, Effect) bool) bool {
 	return true
 }
 
+// atMostOneLive: no response is announced while another one is live.
 func atMostOneLive(before, _ Seen, e Edge) bool {
 	return each(before, e, func(g Seen, f Effect) bool {
 		_, created := f.(response.EmitCreated)
@@ -53,6 +55,7 @@ func atMostOneLive(before, _ Seen, e Edge) bool {
 	})
 }
 
+// atMostOneBody: no body starts while another one runs.
 func atMostOneBody(before, _ Seen, e Edge) bool {
 	return each(before, e, func(g Seen, f Effect) bool {
 		_, starts := f.(response.StartBody)
@@ -60,6 +63,7 @@ func atMostOneBody(before, _ Seen, e Edge) bool {
 	})
 }
 
+// terminalAfterCreated: no response ends before it was announced.
 func terminalAfterCreated(before, _ Seen, e Edge) bool {
 	return each(before, e, func(g Seen, f Effect) bool {
 		end, terminal := f.(response.EmitTerminal)
@@ -67,7 +71,7 @@ func terminalAfterCreated(before, _ Seen, e Edge) bool {
 	})
 }
 
-// exactlyOneTerminal: every announced response gets one terminal event.
+// exactlyOneTerminal: a response ends only while it is live, so it ends once. The response machine and the monitor agree on which response is live.
 func exactlyOneTerminal(before, after Seen, e Edge) bool {
 	return response.Live(e.To.Response) == after.Live && each(before, e, func(g Seen, f Effect) bool {
 		end, terminal := f.(response.EmitTerminal)
@@ -75,7 +79,7 @@ func exactlyOneTerminal(before, after Seen, e Edge) bool {
 	})
 }
 
-// freshIDs: a response or a turn that begins has a number that none before it had.
+// freshIDs: a response that is announced has a new number. A turn that opens or is committed has a number above those of all turns that have ended.
 func freshIDs(before, _ Seen, e Edge) bool {
 	return each(before, e, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
@@ -93,7 +97,7 @@ func freshIDs(before, _ Seen, e Edge) bool {
 }
 
 // createdForItsRequest: a response is announced with its request: that of the client's Create, or the turn that waits for its
-// response, or the request of an earlier response that was lost to a false barge-in.
+// response, or the request of an earlier response that a false barge-in has ended.
 func createdForItsRequest(before, _ Seen, e Edge) bool {
 	return each(before, e, func(g Seen, f Effect) bool {
 		created, is := f.(response.EmitCreated)
@@ -114,7 +118,8 @@ func (g Seen) wanted(e Event) id.Request {
 	return g.For
 }
 
-// voiceFollowsBody: when a body starts, its synthesis accepts clauses. When a body is cancelled, its synthesis accepts no more.
+// voiceFollowsBody: after a step that starts a body, the synthesis accepts clauses. After a step that cancels a body, it accepts none. If a step
+// does both, the later effect counts.
 func voiceFollowsBody(_, _ Seen, e Edge) bool {
 	_, open := e.To.Synthesis.(synthesis.Open)
 	follows := true
@@ -129,6 +134,7 @@ func voiceFollowsBody(_, _ Seen, e Edge) bool {
 	return follows
 }
 
+// noChildStartsAfterTeardown: no response, stream or turn begins once the session closes.
 func noChildStartsAfterTeardown(before, _ Seen, e Edge) bool {
 	return each(before, e, func(g Seen, f Effect) bool { return !g.Down || !starts(f) })
 }
@@ -166,8 +172,8 @@ func allEnded(s State) bool {
 		transcription.TurnOf(s.Live) == 0 && transcription.TurnOf(s.Final) == 0 && transcription.TurnOf(s.Older) == 0
 }
 
-// noTurnLost: a turn that is to get a response waits only for its text, or for the end of a response that it must not interrupt.
-// The state and the monitor agree on the turn.
+// noTurnLost: the state and the monitor agree on the committed turn that is to get a response, and on whether its text is there. Without its text,
+// a machine waits for the text. With it, the turn waits only for the end of a response that it must not interrupt.
 func noTurnLost(_, g Seen, e Edge) bool {
 	due := g.Due
 	if due != e.To.Waiting || g.Words != e.To.Texted {
@@ -177,7 +183,7 @@ func noTurnLost(_, g Seen, e Edge) bool {
 		g.Words && !e.To.Config.Interrupt && g.Live != 0
 }
 
-// answeredWithWords: no response is announced while the text of a turn is missing that is to get a response.
+// answeredWithWords: no response is announced while a turn that is to get a response still waits for its text.
 func answeredWithWords(before, _ Seen, e Edge) bool {
 	return each(before, e, func(g Seen, f Effect) bool {
 		_, created := f.(response.EmitCreated)
@@ -185,17 +191,18 @@ func answeredWithWords(before, _ Seen, e Edge) bool {
 	})
 }
 
-// noReplyLost: a response that waits to be played begins, or still waits, or is dropped and truncated. None waits while nothing
-// plays. The end of a body drops no response: the audio that the body has made is played, also if the body failed.
+// noReplyLost: a response that waits to be played begins, or still waits, or is dropped and truncated. So does a response whose first audio comes, if it
+// is live and has not begun. The end of a body drops no response: the audio that the body has made is played, also if the body failed. No response waits
+// while nothing plays.
 func noReplyLost(_, _ Seen, e Edge) bool {
-	if _, up := e.To.Playout.(playout.Terminated); up {
+	if _, down := e.To.Playout.(playout.Terminated); down {
 		return true
 	}
 	waited := append(e.From.Queued[:e.From.Queued.Len():e.From.Queued.Len()], begins(e.Event))
 	for _, id := range waited {
 		if id > e.From.LastResponse || id == e.From.Begun && !e.From.Queued.Has(id) || id < e.From.Begun && !e.From.Queued.Has(id) ||
 			!e.From.Queued.Has(id) && response.Live(e.From.Response) != id {
-			continue // it is not there to be heard
+			continue // it was never announced, has begun already, or is over
 		}
 		if !e.To.Queued.Has(id) && (!heardOrDropped(e.Effects, id) || endsBody(e.Event)) {
 			return false
@@ -246,7 +253,7 @@ func heardOrDropped(effects []Effect, id response.ID) bool {
 	return false
 }
 
-// oneReplyAtATime: the response that plays ends before another one begins, also in the order of the effects.
+// oneReplyAtATime: in the order of the effects, the end of an older response comes before the beginning of a newer one.
 func oneReplyAtATime(_, _ Seen, e Edge) bool {
 	var begun response.ID
 	for _, f := range e.Effects {
@@ -266,20 +273,20 @@ func oneReplyAtATime(_, _ Seen, e Edge) bool {
 	return true
 }
 
-// nothingOwedWhenIdle: when the session is idle, every response that a false barge-in has ended was created again.
+// nothingOwedWhenIdle: when the session is idle, every response that a false barge-in has ended was created again, and the session stores no request of
+// a response.
 func nothingOwedWhenIdle(_, g Seen, e Edge) bool {
 	return !g.idle(e.To) || !g.Taken && e.To.Owed == id.Request{}
 }
 
-// noOverlap: while a turn is open that may interrupt, no response plays. A turn that was open when the settings changed is an exception.
+// noOverlap: while a turn is open and interrupt_response is on, no response plays, unless the turn was open when the settings changed.
 func noOverlap(_, g Seen, e Edge) bool {
 	_, playing := e.To.Playout.(playout.Playing)
 	open := turn.Open(e.To.Turn)
 	return !e.To.Config.Interrupt || !playing || open == 0 || open == g.Loose
 }
 
-// heldOnlyInTurn: a response is held only while the turn is open that it is held for. After that turn is rejected, it may be held until the
-// client is ready.
+// heldOnlyInTurn: a response is held only while its turn is open, or after that turn was rejected, until the client is ready.
 func heldOnlyInTurn(_, _ Seen, e Edge) bool {
 	held, ok := e.To.Playout.(playout.Held)
 	return !ok || held.Candidate == turn.Open(e.To.Turn) || held.Rejected

@@ -11,12 +11,12 @@
 //   - BargeInBeforeCommit: a confirmed candidate interrupts before its turn is committed.
 //   - CandidateEndsByVerdict: a candidate is confirmed or rejected, once, by its own verdict.
 //   - SpeechStopsOnce: after every announced start of speech, its end is announced once, before the turn ends.
-//   - StaleIsHarmless: an event of another turn, an old timer, or the answer to an older question to the gate changes nothing.
-//   - GateIsAsked: if the end of a turn must be confirmed, the turn is not committed without the confirmation gate.
-//   - EOUNotLost: an end of utterance that comes while the speech goes on counts when the speech stops.
-//   - EveryPauseEnds: a pause leads to the commit, the gate or a timer, and these to the end of the turn.
+//   - StaleIsHarmless: an event of another turn or an older timer, or an answer to an older question to the gate, changes nothing.
+//   - GateIsAsked: if the end of a turn must be confirmed, the gate is asked before the turn is committed.
+//   - EOUNotLost: an end of utterance that comes while the user speaks counts when the speech stops.
+//   - EveryPauseEnds: a pause leads to the commit, the gate or a timer. The gate or the timer leads to the end of the turn.
 //   - TimeoutBeforeCommit: an idle time-out is announced, then its empty turn is committed.
-//   - CommitSaysWhose: a commit says whether the client made it and whether anybody spoke.
+//   - CommitSaysWhose: a CommitTurn says whether the client made it, and whether anybody spoke.
 //
 // Liveness, where the driver keeps its part: CandidateEnds, GateAnswers, EveryTurnEnds.
 //
@@ -35,9 +35,9 @@
 // stream remembers. For each ArmFallback the driver sends one FallbackExpired with its
 // generation number. While the machine waits for the gate, the driver answers AskGate with one
 // GatePassed, GateRefused or NoSpeech with its generation number, before a deadline of its own. When the
-// machine has left Confirming, it needs no answer. Silence comes once a pause. VoiceResumed comes when speech follows the pause, or when words follow an end
-// of utterance while the speech goes on. The driver refuses to commit an empty input buffer, so no Commit comes for it.
-// After Shutdown the machine is as at the beginning, because the detector may be switched on
+// machine has left Confirming, it needs no answer. The driver sends one Silence for each pause. It sends VoiceResumed when speech follows the pause, and when words
+// follow an end of utterance during the speech. It refuses to commit an empty input buffer, and sends no Commit for it.
+// After Shutdown the machine has its first state, because the detector may be switched on
 // again. The composition makes sure that no turn opens after the session has ended.
 //
 // # Where the rules come from
@@ -45,14 +45,14 @@
 // The OpenAI Realtime protocol (GA): input_audio_buffer.speech_started, speech_stopped,
 // committed and timeout_triggered, in this order and with one item id; server_vad commits
 // on silence_duration_ms; semantic_vad commits on the end of an utterance and otherwise
-// after a wait by its eagerness (Silence's FallbackMS). speech_started is never sent
-// for an unconfirmed candidate, since clients truncate the agent's item on it.
+// after a wait by its eagerness (FallbackMS of Silence). The driver never sends speech_started
+// for an unconfirmed candidate, because clients truncate the agent's item when they get it.
 //
 // # Where it departs from a simpler machine
 //
 // If every sound over the agent were a barge-in, the states Idle and Speaking would be
-// enough, but a cough would end the response. Confirming exists because the end of
-// utterance that the recogniser reports while the user speaks may be wrong. If the gate
+// enough, but a cough would end the response: Candidate prevents that. Confirming exists because a
+// recogniser may report an end of utterance that is wrong. If the gate
 // refuses, the machine goes back to Speaking with a fallback timer (docs/decisions/005),
 // so the user's words are never lost.
 package turn

@@ -30,7 +30,7 @@ type verdict int
 const (
 	goOn verdict = iota // no clause ends here
 	cut                 // a clause ends here
-	wait                // more text is needed to decide
+	wait                // only more text can decide
 )
 
 // clause returns the end of the first clause, in bytes, and the fence that is open there. end is 0 if the text does not decide.

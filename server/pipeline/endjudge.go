@@ -9,7 +9,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
 )
 
-// EndJudge hears whether a user has finished a turn. Its answers are a part of the estimates of package endofturn. It is safe for concurrent use.
+// EndJudge says by the sound of a turn how probable it is that the user has finished. Its answers are a part of the estimates of package endofturn. It is safe for concurrent use.
 type EndJudge interface {
 	// Component returns the present state. It does not block.
 	Component() Component
@@ -17,12 +17,12 @@ type EndJudge interface {
 	Judge(pcm []float32) <-chan float64
 	// Warm loads the model, as Pipeline.Warm. A model that is missing is no error.
 	Warm(ctx context.Context) error
-	// Close ends all goroutines and processes, and waits for them. Judge gives no answers then. Close may be called again.
+	// Close ends all goroutines and processes, and waits for them. Afterwards Judge gives no answers. Close may be called again.
 	Close() error
 }
 
-// JudgeEnds lets a judge hear the ends of turns, for the estimators of package endofturn. The pipeline owns it: its Close closes the judge. Where the Transcriber reports ends, EndOfTurn is nil
-// and the judge is never asked. Only one goroutine may call it, before the pipeline is used.
+// JudgeEnds gives the estimators of package endofturn a judge. The pipeline owns it: Close closes the judge. If the Transcriber reports ends, EndOfTurn is nil,
+// and nothing asks the judge. Only one goroutine may call JudgeEnds, before the pipeline is used.
 func (p *Pipeline) JudgeEnds(j EndJudge) {
 	warm, end := p.Warm, p.Close
 	p.EndJudge = j

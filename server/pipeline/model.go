@@ -60,7 +60,7 @@ type Image struct {
 // Audio is the user's speech in a message.
 type Audio struct {
 	PCM []int16 // mono at AudioRate; the callee must not change it
-	// Rest is the Text of the message without the transcript of this audio: what the user has written beside it. It is mostly empty.
+	// Rest is the text that the user has written in this message: its Text without the transcript of the audio. It is mostly empty.
 	Rest string
 }
 

@@ -67,15 +67,15 @@ type Pipeline struct {
 	// Synthesizer gets the clauses as the Model wrote them. Package speakable has such functions.
 	Speakable func() func(clause string) string
 
-	// Noise takes the noise out of the user's audio, for sessions that ask for it; nil if nothing does. ReduceNoise sets it.
+	// Noise reduces the noise in the user's audio, for sessions that ask for it; nil if nothing does. ReduceNoise sets it.
 	Noise NoiseReducer
 
-	// EndOfTurn returns what estimates, for semantic_vad, whether the user has finished a turn in a language (empty: not known). nil: only the
-	// Transcriber reports ends.
+	// EndOfTurn returns the estimator that judges, for semantic_vad, whether the user has finished a turn in a language (empty: not known). nil:
+	// only the Transcriber reports ends.
 	EndOfTurn func(language string) Estimator
-	// Languages are languages of the program's own, for the judge of barge-ins; nil for none. SetLanguages sets it, and EndOfTurn.
+	// Languages are further languages, for the decision about barge-ins; nil for none. SetLanguages sets Languages and EndOfTurn.
 	Languages Languages
-	// EndJudge hears ends of turns for EndOfTurn; nil for none. JudgeEnds sets it.
+	// EndJudge judges the sound of turns for EndOfTurn; nil for none. JudgeEnds sets it.
 	EndJudge EndJudge
 
 	// Gate lets only authorised people speak to the model; nil lets everybody.
@@ -84,8 +84,8 @@ type Pipeline struct {
 	// Sounds says which sounds are in an utterance, for clients that ask for it; nil if nothing does.
 	Sounds Tagger
 
-	// Retranscriber recognises each utterance of a semantic_vad turn again as a whole, at its end; nil: nothing does. It must find an end, too, or
-	// the turn goes on, and its text is the transcript. It may be the Transcriber. Close does not close one that is not the Transcriber.
+	// Retranscriber recognises each utterance of a semantic_vad turn again as a whole, at its end; nil: nothing does. If it finds an end, too, its text is
+	// the transcript; otherwise the turn goes on. It may be the Transcriber. Close closes only the Transcriber.
 	Retranscriber Transcriber
 
 	// Close ends all goroutines and processes of the pipeline and waits for them. Calls of stages that still run return an
@@ -99,7 +99,7 @@ type Pipeline struct {
 	Warm func(ctx context.Context) error
 }
 
-// SetLanguages gives the pipeline languages of the program's own. Only one goroutine may call it, before the pipeline is
+// SetLanguages gives the pipeline further languages, or replaces built-in ones. Only one goroutine may call it, before the pipeline is
 // used, and before JudgeEnds.
 func (p *Pipeline) SetLanguages(own Languages) {
 	p.Languages = own

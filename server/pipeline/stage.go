@@ -1,6 +1,6 @@
 package pipeline
 
-// This file puts a pipeline together from three stages that need not know each other.
+// This file puts a pipeline together from three independent stages.
 
 import (
 	"context"
@@ -24,9 +24,9 @@ type Stage[S any] struct {
 	Close func() error
 }
 
-// Compose returns the pipeline of three stages. It is the owner of the stages: its Close closes them. An empty name is replaced by the
-// names of the three components. Ends of turns are estimated by package endofturn unless the Transcriber is an EndReporter that reports them. The
-// sounds of utterances are found by sounds.Reference.
+// Compose returns the pipeline of three stages. The pipeline owns the stages: its Close closes them. If name is empty, the pipeline has the names of
+// the three components. Package endofturn estimates ends of turns, unless the Transcriber is an EndReporter that reports them. sounds.Reference finds the
+// sounds of utterances.
 func Compose(name string, t Stage[Transcriber], m Stage[Model], s Stage[Synthesizer]) *Pipeline {
 	components := func() []Component { return []Component{t.Component(), m.Component(), s.Component()} }
 	if name == "" {

@@ -21,7 +21,7 @@ type TranscribeConfig struct {
 	Model    string // which model
 	Language string // ISO 639-1, such as "en"
 	Prompt   string // words to expect
-	Live     bool   // the caller wants partial results, EOU and Backchannel
+	Live     bool   // return partial results, EOU and Backchannel too
 }
 
 // WordScorer is a Transcriber that says whether it knows the probabilities of words.

@@ -11,22 +11,22 @@ import (
 // VoiceGate lets only the speech of authorised people reach the model, in every session of the pipeline. A client cannot switch it off.
 type VoiceGate struct {
 	Verifier SpeakerVerifier
-	// FirstTurn asks until one turn of a session is recognised, and then trusts all later turns of the session. Otherwise each turn is asked about.
+	// FirstTurn: the gate checks turns until it has admitted one of the session, and then admits all later ones. Otherwise it checks each turn.
 	FirstTurn bool
-	// Deadline is how long the Verifier may take for a turn; 0 takes DefaultGateDeadline. A turn without a verdict by then is refused.
+	// Deadline is how long the Verifier may take for a turn; 0 takes DefaultGateDeadline. The gate then refuses the turn.
 	Deadline time.Duration
 	// Enroller enrols people while the server runs; nil if nothing does. It may be the Verifier.
 	Enroller Enroller
 }
 
-// Enroller lets people pass the voice gate, and takes that from them. It is safe for concurrent use.
+// Enroller enrols people, whom the voice gate then admits, and removes them. It is safe for concurrent use.
 type Enroller interface {
-	// Enrolled returns the names of those who may pass, in alphabetic order. It does not block.
+	// Enrolled returns the names of the enrolled people, in alphabetical order. It does not block.
 	Enrolled() []string
-	// EnrolRecording lets the person with that name pass, from now on and after a new start. pcm is this person's speech: mono at InputRate. It replaces what was
-	// enrolled under the name before. An error that wraps ErrEnrolment says what is wrong with the request.
+	// EnrolRecording enrols a person under a name, from now on and after a restart. pcm is the person's speech: mono at InputRate. It replaces an earlier
+	// enrolment of this name. An error that wraps ErrEnrolment says what is wrong with the request.
 	EnrolRecording(ctx context.Context, name string, pcm []float32) error
-	// Remove takes the permission from that person. It returns an error that wraps ErrEnrolment for somebody whom EnrolRecording has not enrolled.
+	// Remove removes a person. For a name that EnrolRecording has not enrolled it returns an error that wraps ErrEnrolment.
 	Remove(name string) error
 }
 
@@ -38,8 +38,8 @@ const DefaultGateDeadline = 5 * time.Second
 
 // SpeakerVerifier recognises people by their voices. It is safe for concurrent use.
 type SpeakerVerifier interface {
-	// Verify says whether an authorised person speaks in pcm, the whole audio of a turn: mono at InputRate. An error refuses the turn. It returns
-	// soon after ctx has ended.
+	// Verify says whether an authorised person speaks in pcm, the whole audio of a turn: mono at InputRate. After an error the gate refuses the turn. Verify
+	// returns soon after ctx has ended.
 	Verify(ctx context.Context, pcm []float32) (SpeakerVerdict, error)
 }
 
