@@ -153,7 +153,7 @@ func (s *Session) speechOnset(e SpeechOnset) {
 func (s *Session) acknowledged(e *serverEvent) {
 	s.machinesTold(e.machines)
 	if e.resume != "" && s.call != nil { // a page cannot read the headers of a WebSocket
-		s.call.token = e.resume
+		s.call.resume.Token = e.resume
 	}
 	s.bargeIn(s.barge.Acknowledged(e.acknowledges, e.rtp, s.moment()))
 }

@@ -29,8 +29,7 @@ type call struct {
 	connection uint64 // the same number; 0 when the peer's connection is of no use any more
 	peerClosed bool
 	moves      bool   // the server stops: the end of this connection is not the end of the call
-	token      string // names the conversation when the client reconnects; empty when the server keeps none
-	seen       string // the id of the server's last event
+	resume     Resume // Token is empty when the server keeps no conversation
 	arrivals   reconnect.Arrivals
 	recovery   reconnect.Recovery
 	restart    *restart // the ICE restart that is under way; nil when none is. While it is set, the old network path does not matter
@@ -120,7 +119,7 @@ func (s *Session) dialed(c *call, n uint64, peer Peer, err error) bool {
 		s.redialFailed(err)
 		return false
 	case first:
-		c.peer, c.dial, c.connection, c.token = peer, n, n, resumption(peer).Token
+		c.peer, c.dial, c.connection, c.resume.Token = peer, n, n, resumption(peer).Token
 		peer.SetMuted(s.audio.Muted)
 	default:
 		s.adoptPeer(c, n, peer)
@@ -231,7 +230,7 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 		if err == nil {
 			err = ErrServerGone
 		}
-		if c.moves && c.token != "" {
+		if c.moves && c.resume.Token != "" {
 			s.trace("the server moves the call: it goes on over another connection")
 			s.connectionBroken(err)
 			return

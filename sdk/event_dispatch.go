@@ -37,7 +37,7 @@ func (s *Session) message(data []byte) {
 		return
 	}
 	if s.call != nil {
-		s.call.seen = e.id
+		s.call.resume.After = e.id
 	}
 	if s.sessionEvent(e) || s.turnEvent(e) || s.itemEvent(e) {
 		return

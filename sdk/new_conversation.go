@@ -12,7 +12,7 @@ import (
 // wrote and the server has not taken wait for the new conversation.
 func (s *Session) beginNewConversation(c *call) {
 	s.trace("the conversation was lost: another one begins with its words")
-	c.recovery.Fresh, c.seen = true, ""
+	c.recovery.Fresh, c.resume.After = true, ""
 	untaken := map[string]bool{}
 	for _, l := range c.outgoing.Sent {
 		it := s.items.Find(l.Intent.Item)

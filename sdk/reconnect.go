@@ -85,7 +85,7 @@ func (s *Session) connectionInterrupted(c *call, wait time.Duration) {
 		return
 	}
 	s.connectionLost()
-	if _, can := c.peer.(Restarter); can && c.token != "" {
+	if _, can := c.peer.(Restarter); can && c.resume.Token != "" {
 		s.recover(reconnect.Restart, wait)
 	}
 }
@@ -194,7 +194,7 @@ func (s *Session) showObstacle(err error) {
 func (s *Session) redial(c *call) {
 	c.connection = 0
 	config := s.callConfig()
-	config.Resume, config.From = Resume{Token: c.token, After: c.seen}, c.peer
+	config.Resume, config.From = c.resume, c.peer
 	s.place(c, config)
 	s.recover(reconnect.Abort, redialTime)
 }
@@ -223,9 +223,9 @@ func (s *Session) redialFailed(err error) {
 	switch {
 	case ok:
 		switch {
-		case s.call.token != "" && (refused.Status == 400 || refused.Status == 404 || refused.Status == 410):
+		case s.call.resume.Token != "" && (refused.Status == 400 || refused.Status == 404 || refused.Status == 410):
 			s.trace("the server does not keep the conversation any more")
-			s.call.token = ""
+			s.call.resume.Token = ""
 			s.recover(reconnect.Redial, 0)
 		case refused.Status == 409 || refused.Status == 429 || refused.Status >= 500:
 			s.redialLater(err)
@@ -251,7 +251,7 @@ func (s *Session) adoptPeer(c *call, n uint64, peer Peer) {
 	c.peer, c.dial, c.connection, c.peerClosed = peer, n, n, false
 	s.bindPeer()
 	peer.SetMuted(s.audio.Muted)
-	c.token, c.moves, c.arrivals = told.Token, false, reconnect.Arrivals{}
+	c.resume.Token, c.moves, c.arrivals = told.Token, false, reconnect.Arrivals{}
 	if told.Resumed {
 		s.barge.ServerTakes = takes && s.barge.Machine != nil
 		if heard, sounding := s.dialog.Sound(); sounding {

@@ -1,5 +1,7 @@
 package bargein
 
+// The figures about the candidates.
+
 import (
 	"time"
 
