@@ -46,10 +46,10 @@ cluster: ## Serve the Talk page with three servers on one NATS server behind Cad
 	@# The script gets a process group of its own (bash -m): Ctrl-C ends the script alone, and make ends without an error.
 	@bash -mc '"$$@"' cluster scripts/cluster.sh $(PORT) $(PIPELINE)
 
-build: ## Build bin/antiphon with the Talk page inside
+build: ## Build bin/antiphon
 	@scripts/build.sh
 
-sdk: ## Build the npm package for a release (TinyGo), run its program, hold its size to the budget
+sdk: ## Make what browsers load, with TinyGo, and the npm package; run its program, hold its size to the budget
 	@scripts/sdk.sh
 
 sdk-budget: ## Take the present sizes of the SDK for its budget
@@ -205,4 +205,4 @@ hooks: lint-tool ## Check format, vet and the machines before each commit
 	git config core.hooksPath .githooks
 
 clean: ## Remove what was built
-	rm -rf bin .cache web/dist/* internal/pagescript/dist/* sdk/npm/dist sdk/npm/release formal-verification/.gen
+	rm -rf bin .cache sdk/npm/dist formal-verification/.gen

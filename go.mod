@@ -11,7 +11,6 @@ require (
 	github.com/ebitengine/oto/v3 v3.4.0
 	github.com/ebitengine/purego v0.11.3
 	github.com/evanw/esbuild v0.28.2
-	github.com/maxence-charriere/go-app/v10 v10.1.10
 	github.com/nats-io/nats-server/v2 v2.15.2
 	github.com/nats-io/nats.go v1.55.0
 	github.com/onsi/gomega v1.44.0

@@ -1,12 +1,9 @@
 #!/bin/sh
-# Builds bin/antiphon with the Talk page and the page's script inside, and the npm package in sdk/npm/dist. Each part finds out itself
-# whether there is anything to do.
+# Builds bin/antiphon, and the npm package in sdk/npm/dist. What browsers load is committed in internal/pagescript/dist: make sdk makes it.
 set -eu
 cd "$(dirname "$0")/.."
 
-[ -x bin/antiphon ] || echo "build: the first time takes a few minutes"
-CGO_ENABLED=0 go run ./web/internal/build
-
-version=$(git describe --tags --always --dirty 2>/dev/null || echo unknown)
+export CGO_ENABLED=0
+go run ./web/internal/build npm sdk/npm/dist
 mkdir -p bin
-CGO_ENABLED=0 go build -ldflags "-s -w -X main.version=$version" -o bin/antiphon ./cmd/antiphon
+go build -ldflags "-s -w" -o bin/antiphon ./cmd/antiphon

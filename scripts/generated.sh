@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs go generate, and fails if it changes, adds or removes a file: a generated file was then out of date.
+# Fails if internal/pagescript/dist was made of other sources than the present ones. Runs go generate, and fails if it changes, adds or removes a file: a generated file was then out of date.
 set -eu
 cd "$(dirname "$0")/.."
 mkdir -p .cache
@@ -9,6 +9,7 @@ snapshot() {
 	git ls-files -z --cached --others --exclude-standard | sort -zu | xargs -0 sha256sum 2>/dev/null || true
 }
 
+go run ./web/internal/build check
 snapshot >.cache/before.sum
 go generate ./...
 snapshot >.cache/after.sum

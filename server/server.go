@@ -24,6 +24,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/httpapi"
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
 	"github.com/antiphon-rt/antiphon/internal/telemetry"
+	"github.com/antiphon-rt/antiphon/internal/version"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -32,7 +33,7 @@ import (
 // The server: puts the WebRTC engine and the HTTP handler together, and adds health checks and metrics.
 
 // Version is this module's version. Responses have it in the Antiphon-Version header.
-const Version = "0.1.0-dev"
+const Version = version.Version
 
 // Reach says how clients behind firewalls and NAT reach a Server (docs/reachability.md). All of it may be zero.
 type Reach struct {

@@ -2,26 +2,21 @@
 
 package web
 
-// The files that the page consists of, except its HTML: reads the embedded ones and names their version.
+// The files that the page consists of, except its HTML and its program: reads the embedded ones and names their version.
 
 import (
 	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
 
 	"github.com/antiphon-rt/antiphon/internal/asset"
-	"github.com/antiphon-rt/antiphon/web/internal/dist"
+	"github.com/antiphon-rt/antiphon/internal/pagescript"
 )
-
-//go:embed all:dist
-var embeddedDist embed.FS
 
 //go:embed static
 var staticFiles embed.FS
@@ -29,80 +24,29 @@ var staticFiles embed.FS
 //go:embed style
 var styleFiles embed.FS
 
-// ErrNotBuilt reports that this program was built without the client program
-// of the page.
-var ErrNotBuilt = errors.New("the Talk page was not built: run make build")
-
-// bundle is everything that the page consists of, apart from its HTML.
+// bundle is everything that the page consists of, apart from its HTML and the files of package script.
 type bundle struct {
 	version string // changes when anything in the bundle does
-	size    int    // the size of the client program, in bytes
 	assets  map[string]asset.Asset
 }
 
-// loadBundle reads the page's files. files has the output of the build.
-func loadBundle(files fs.FS) (*bundle, error) {
+// loadBundle reads the embedded files: the style sheets as one, the icons, the service worker.
+func loadBundle() (*bundle, error) {
 	b := &bundle{assets: make(map[string]asset.Asset)}
-	m, err := readManifest(files)
-	if err != nil {
-		return nil, err
-	}
-	b.size = m.Size
 	sum := sha256.New()
-	fmt.Fprintln(sum, m.SHA256, m.Go)
-	if err := b.addWasm(files, m); err != nil {
-		return nil, err
-	}
-	exec, err := fs.ReadFile(files, dist.WasmExecFile)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNotBuilt, err)
-	}
-	b.add(sum, dist.WasmExecFile, exec)
-	if err := b.addStatic(sum); err != nil {
-		return nil, err
-	}
-	b.version = hex.EncodeToString(sum.Sum(nil))[:12]
-	return b, nil
-}
-
-func readManifest(files fs.FS) (dist.Manifest, error) {
-	var m dist.Manifest
-	raw, err := fs.ReadFile(files, dist.ManifestFile)
-	if err != nil {
-		return m, fmt.Errorf("%w: %w", ErrNotBuilt, err)
-	}
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return m, fmt.Errorf("%w: %s: %w", ErrNotBuilt, dist.ManifestFile, err)
-	}
-	return m, nil
-}
-
-func (b *bundle) addWasm(files fs.FS, m dist.Manifest) error {
-	br, err := fs.ReadFile(files, dist.WasmBrotliFile)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNotBuilt, err)
-	}
-	gz, err := fs.ReadFile(files, dist.WasmGzipFile)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNotBuilt, err)
-	}
-	b.assets["app.wasm"] = asset.Asset{ContentType: "application/wasm", Gzip: gz, Brotli: br, Size: m.Size}
-	return nil
-}
-
-// addStatic adds the files of the repository: the style sheets as one, the
-// icons, the service worker.
-func (b *bundle) addStatic(sum io.Writer) error {
+	fmt.Fprintln(sum, script.Version())
 	var sheet bytes.Buffer
 	err := eachFile(styleFiles, func(_ string, content []byte) {
 		sheet.Write(content)
 		sheet.WriteByte('\n')
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b.add(sum, "page.css", sheet.Bytes())
-	return eachFile(staticFiles, func(name string, content []byte) { b.add(sum, path.Base(name), content) })
+	err = eachFile(staticFiles, func(name string, content []byte) { b.add(sum, path.Base(name), content) })
+	b.version = hex.EncodeToString(sum.Sum(nil))[:12]
+	return b, err
 }
 
 // eachFile calls f for every file, in the order of their names.
@@ -124,9 +68,14 @@ func eachFile(files fs.FS, f func(name string, content []byte)) error {
 func (b *bundle) add(sum io.Writer, name string, content []byte) {
 	fmt.Fprintln(sum, name, len(content))
 	_, _ = sum.Write(content) // a hash never fails
+	b.assets[name] = small(name, content)
+}
+
+// small returns a small file, which is packed if that makes it shorter.
+func small(name string, content []byte) asset.Asset {
 	a := asset.Asset{ContentType: asset.ContentType(name), Plain: content, Size: len(content)}
 	if path.Ext(name) != ".png" {
 		a.Gzip = asset.Squeeze(content)
 	}
-	b.assets[name] = a
+	return a
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk/browser"
 )
 
-// keyName is where a tab keeps the server's key until it is closed.
-const keyName = "antiphon-key"
+// host has the functions of page.js for the program: key returns the server's key that the tab keeps until it is closed, and keepKey keeps it.
+var host = js.Global().Get("antiphonHost")
 
 // NewBrowserClient makes the client of this browser, for the server that the
 // page came from.
 func NewBrowserClient() (*Client, error) {
-	dialer := browser.New(browser.Options{Key: keptKey()})
+	dialer := browser.New(browser.Options{Key: host.Call("key").String()})
 	return NewClient(ClientOptions{
 		Dialer: dialer, Clock: sdk.NewClock(), Start: pageProblem(), TurnDetection: turnDetection(),
 		SetKey: func(key string) {
 			dialer.SetKey(key)
-			keepKey(key)
+			host.Call("keepKey", key)
 		},
 	})
 }
@@ -45,27 +45,4 @@ func pageProblem() *Problem {
 		return &p
 	}
 	return nil
-}
-
-// withStorage calls f with the tab's storage. A browser that blocks the storage
-// throws as soon as the storage is read; then f is not called.
-func withStorage(f func(storage js.Value)) {
-	defer func() {
-		// Without a storage the key is asked for again in the next tab.
-		_ = recover()
-	}()
-	f(js.Global().Get("Reflect").Call("get", js.Global(), "sessionStorage"))
-}
-
-func keptKey() (key string) {
-	withStorage(func(storage js.Value) {
-		if kept := storage.Call("getItem", keyName); kept.Type() == js.TypeString {
-			key = kept.String()
-		}
-	})
-	return key
-}
-
-func keepKey(key string) {
-	withStorage(func(storage js.Value) { storage.Call("setItem", keyName, key) })
 }

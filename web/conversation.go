@@ -5,27 +5,27 @@ package web
 import (
 	"strconv"
 
-	"github.com/maxence-charriere/go-app/v10/pkg/app"
+	"github.com/antiphon-rt/antiphon/web/internal/ui"
 )
 
 // conversation shows the transcript of both sides and the text field.
-func (p *Page) conversation(s Snapshot) app.UI {
+func (p *Page) conversation(s Snapshot) *ui.Node {
 	lines := s.visibleLines()
 	// The user hears a spoken answer, so a screen reader must not read it out as well.
 	live := "off"
 	if s.TextOnly {
 		live = "polite"
 	}
-	return app.Section().Class("conversation").Aria("labelledby", "conversation-title").Body(
-		app.H2().ID("conversation-title").Text("Conversation"),
-		app.Div().ID("scroll").Class("scroll").TabIndex(0).Role("region").
-			Aria("label", "Transcript").OnScroll(p.onScroll, app.PassiveEvent()).Body(
-			app.If(len(lines) == 0, func() app.UI { return p.suggestions(s) }),
-			app.If(s.Trimmed, func() app.UI {
-				return app.P().Class("note").Text("Earlier lines are no longer shown.")
+	return ui.New("section").Class("conversation").Aria("labelledby", "conversation-title").Body(
+		ui.New("h2").ID("conversation-title").Text("Conversation"),
+		ui.New("div").ID("scroll").Class("scroll").TabIndex(0).Role("region").
+			Aria("label", "Transcript").OnScroll(p.onScroll).Body(
+			ui.If(len(lines) == 0, func() *ui.Node { return p.suggestions(s) }),
+			ui.If(s.Trimmed, func() *ui.Node {
+				return ui.New("p").Class("note").Text("Earlier lines are no longer shown.")
 			}),
-			app.Ol().ID("transcript").Class("transcript").Aria("live", live).Body(
-				app.Range(lines).Slice(func(i int) app.UI { return &lineView{Line: lines[i]} }),
+			ui.New("ol").ID("transcript").Class("transcript").Aria("live", live).Body(
+				ui.Each(len(lines), func(i int) *ui.Node { return p.line(lines[i]) }),
 			),
 		),
 		p.runs(s),
@@ -33,40 +33,42 @@ func (p *Page) conversation(s Snapshot) app.UI {
 	)
 }
 
-// lineView shows one line. It is a component so that only lines that changed
-// are rendered again.
-type lineView struct {
-	app.Compo
-
-	Line Line
+// lineNode is a line with the node that shows it.
+type lineNode struct {
+	line Line
+	node *ui.Node
 }
 
-// Render shows the line.
-func (v *lineView) Render() app.UI {
-	l := v.Line
-	return app.Li().Class("line").
-		DataSet("role", string(l.Role)).
-		DataSet("item", l.ID).
-		DataSet("interrupted", strconv.FormatBool(l.Interrupted)).
-		DataSet("live", strconv.FormatBool(l.Live)).
+// line returns the node that shows a line. A line that has not changed keeps its node, so that only changed lines are written again.
+func (p *Page) line(l Line) *ui.Node {
+	if kept, ok := p.lines[l.ID]; ok && kept.line == l {
+		return kept.node
+	}
+	node := showLine(l)
+	p.lines[l.ID] = lineNode{l, node}
+	return node
+}
+
+func showLine(l Line) *ui.Node {
+	return ui.New("li").Key(l.ID).Class("line").
+		Data("role", string(l.Role)).
+		Data("item", l.ID).
+		DataFlag("interrupted", l.Interrupted).
+		DataFlag("live", l.Live).
 		Aria("busy", strconv.FormatBool(l.Live)).
 		Body(
-			app.Span().Class("who").Text(l.who()),
-			app.Div().Class("words").Body(
-				app.Span().Class("said").Text(l.words()),
-				app.If(l.Interrupted, func() app.UI {
-					return app.Span().Class("cut").Text(l.cutMark())
+			ui.New("span").Class("who").Text(l.who()),
+			ui.New("div").Class("words").Body(
+				ui.New("span").Class("said").Text(l.words()),
+				ui.If(l.Interrupted, func() *ui.Node {
+					return ui.New("span").Class("cut").Text(l.cutMark())
 				}),
-				app.If(l.Note != "", func() app.UI {
-					return app.Span().Class("note").Text(l.Note)
+				ui.If(l.Note != "", func() *ui.Node {
+					return ui.New("span").Class("note").Text(l.Note)
 				}),
 			),
 		)
 }
-
-// CompoID ties a line to its element, so that lines which leave the top do not
-// make every other one be written again.
-func (v *lineView) CompoID() string { return v.Line.ID }
 
 func (l Line) who() string {
 	switch l.Role {
@@ -106,54 +108,36 @@ func (l Line) cutMark() string {
 	return "interrupted"
 }
 
-// suggestion is a sentence that a new user can say, as a button.
-type suggestion struct {
-	app.Compo
+// suggestions are sentences that a new user can say.
+var suggestions = []string{"What is two plus two?", "Tell me a story.", "Count to one hundred."}
 
-	Text string
-	say  func(string)
-}
-
-// Render shows the suggestion as a button that says it.
-func (v *suggestion) Render() app.UI {
-	return app.Li().Body(app.Button().Class("suggestion").Type("button").Text(v.Text).OnClick(v.onClick))
-}
-
-func (v *suggestion) onClick(app.Context, app.Event) { v.say(v.Text) }
-
-func (p *Page) suggestions(s Snapshot) app.UI {
-	say := func(text string) { p.act(func(d Driver) { d.Say(text) }) }
-	list := app.Ul().Class("suggestions")
+func (p *Page) suggestions(s Snapshot) *ui.Node {
+	list := ui.New("ul").Class("suggestions")
 	if s.Phase != PhaseLoading {
-		list = list.Body(
-			&suggestion{Text: "What is two plus two?", say: say},
-			&suggestion{Text: "Tell me a story.", say: say},
-			&suggestion{Text: "Count to one hundred.", say: say},
-		)
+		list.Body(ui.Each(len(suggestions), func(i int) *ui.Node {
+			say := func() { p.act(func(d Driver) { d.Say(suggestions[i]) }) }
+			return ui.New("li").Body(ui.New("button").Class("suggestion").Type("button").Text(suggestions[i]).OnClick(say))
+		}))
 	}
-	return app.Div().Class("empty").Body(
-		app.P().Text("Nothing has been said yet. Ask something, then cut the answer short: "+
+	return ui.New("div").Class("empty").Body(
+		ui.New("p").Text("Nothing has been said yet. Ask something, then cut the answer short: "+
 			"what you did not hear is not remembered."),
 		list,
 	)
 }
 
-func (p *Page) composer(s Snapshot) app.UI {
-	send := app.Button().ID("send").Class("send").Type("submit").Aria("label", "Send")
-	if s.Phase == PhaseLoading {
-		send = send.Disabled(true)
-	}
-	return app.Form().Class("composer").OnSubmit(p.onSend).Body(
-		app.Label().Class("unseen").For("text").Text("Write a message"),
-		app.Input().ID("text").Type("text").AutoComplete(false).MaxLength(4000).
-			Placeholder("Write a message").Attr("enterkeyhint", "send"),
+func (p *Page) composer(s Snapshot) *ui.Node {
+	send := ui.New("button").ID("send").Class("send").Type("submit").Aria("label", "Send").Disabled(s.Phase == PhaseLoading)
+	return ui.New("form").Class("composer").OnSubmit(p.onSend).Body(
+		ui.New("label").Class("unseen").For("text").Text("Write a message"),
+		ui.New("input").ID("text").Type("text").Attr("autocomplete", "off").Attr("maxlength", "4000").
+			Attr("placeholder", "Write a message").Attr("enterkeyhint", "send"),
 		send.Body(icon(iconSend)),
 	)
 }
 
-func (p *Page) onSend(_ app.Context, e app.Event) {
-	e.PreventDefault()
-	if text := takeValue("text"); text != "" {
+func (p *Page) onSend() {
+	if text := p.screen.TakeValue("text"); text != "" {
 		p.act(func(d Driver) { d.Say(text) })
 	}
 }

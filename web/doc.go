@@ -1,25 +1,19 @@
-// Package web is the Talk page: a go-app client on top of the SDK, and the
+// Package web is the Talk page: a client in Go on top of the SDK, and the
 // handler that serves it.
 //
 // # Building
 //
-// The client program is built and compressed into web/dist by
-//
-//	go run ./web/internal/build page
-//
-// in the repository's root, and embedded into the server. Without the files
-// everything compiles, and the handler answers "the Talk page was not built:
-// run make build" (see Check).
+// The client program (web/app) is compiled by TinyGo. It is committed beside the page's script, in internal/pagescript/dist, and embedded into the
+// server: see web/internal/build.
 //
 // # Shape
 //
-// The page is a function of one immutable Snapshot: Page.Render reads nothing
-// else, so tests and tools render any state without a browser. A Driver delivers
-// snapshots and carries out what the user asks for; Client is the Driver that
+// The page is a function of one immutable Snapshot: what Page renders depends on little else, so tests render any state without a browser. A Driver
+// delivers snapshots and carries out what the user asks for; Client is the Driver that
 // holds a real call through package sdk. The page does not render the parts that
 // move with the speech (rings, level, score): a scene reads the levels for every
 // animation frame and sets two CSS variables. Style sheets, icons and
-// scripts are files in style, icons and static. The page has no inline script or
+// scripts are files in style, icons, static and page. The page has no inline script or
 // style and works under the Content-Security-Policy that the handler sends.
 //
 // # Names in the page

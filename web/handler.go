@@ -5,29 +5,19 @@ package web
 // The HTTP handler that serves the page.
 
 import (
+	"crypto/sha256"
 	_ "embed"
-	"errors"
-	"io/fs"
+	"encoding/hex"
 	"net/http"
-	"strconv"
 	"strings"
-
-	"github.com/maxence-charriere/go-app/v10/pkg/app"
 
 	"github.com/antiphon-rt/antiphon/internal/asset"
 	"github.com/antiphon-rt/antiphon/internal/pagescript"
-	"github.com/antiphon-rt/antiphon/web/internal/dist"
+	"github.com/antiphon-rt/antiphon/web/internal/ui"
 )
 
-//go:embed static/worker.js
-var workerJS string
-
-// Options say how the page is served. The zero value serves what the build has
-// put into this program.
+// Options say how the page is served. The zero value is valid.
 type Options struct {
-	// Dist holds the files that `go run ./web/internal/build` makes; nil means
-	// the embedded ones.
-	Dist fs.FS
 	// Semantic has the calls of the page use semantic_vad: the words end a turn, and not the silence alone. Without it the page leaves turn
 	// detection to the server's settings.
 	Semantic bool
@@ -42,81 +32,70 @@ const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-
 	"connect-src 'self'; media-src 'self' blob:; worker-src 'self'; manifest-src 'self'; " +
 	"form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 
-// Check reports whether the client program of the page was embedded into this
-// program: nil, or an error that wraps ErrNotBuilt.
-func Check() error {
-	_, err := loadBundle(distOf(Options{}))
-	return err
-}
+// head is the HTML of the page up to its body. FILES is the folder of the page's files, and SCRIPT the version of its script.
+const head = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Antiphon</title>
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<meta name="description" content="A conversation you can interrupt, with a voice server of your own.">
+<meta name="theme-color" content="#f7f4ed">
+<link rel="icon" href="FILES/icon.svg" type="image/svg+xml">
+<link rel="apple-touch-icon" href="FILES/icon-192.png">
+<link rel="manifest" href="/manifest.webmanifest">
+<link rel="stylesheet" href="FILES/page.css">
+<script type="module" src="/talk-page.js?v=SCRIPT"></script>
+`
 
-func distOf(o Options) fs.FS {
-	if o.Dist != nil {
-		return o.Dist
-	}
-	// dist is embedded under this very name: Sub cannot fail.
-	built, err := fs.Sub(embeddedDist, "dist")
-	if err != nil {
-		return embeddedDist
-	}
-	return built
-}
+// installed says how the page looks when a user has installed it as an app.
+const installed = `{"short_name":"Antiphon","name":"Antiphon","description":"A conversation you can interrupt, with a voice server of your own.",` +
+	`"icons":[{"src":"FILES/icon.svg","type":"image/svg+xml","sizes":"any"},{"src":"FILES/icon-192.png","type":"image/png","sizes":"192x192"},` +
+	`{"src":"FILES/icon-512.png","type":"image/png","sizes":"512x512"},{"src":"FILES/icon-maskable.png","type":"image/png","sizes":"512x512","purpose":"maskable"}],` +
+	`"scope":"/","start_url":"/","background_color":"#f7f4ed","theme_color":"#f7f4ed","display":"standalone"}`
 
 // Handler serves the Talk page at "/" and all its files. It answers
-// 404 for every path that is not its own, and 503 with the command to run when
-// the page was not built.
+// 404 for every path that is not its own.
 //
 // Files whose address holds the bundle's version may be kept for ever; all
 // others are checked with the server each time, so that an upgraded server
 // never shows an old page.
 func Handler(o Options) http.Handler {
-	b, err := loadBundle(distOf(o))
+	b, err := loadBundle()
 	if err != nil {
-		return notBuilt(err)
+		panic(err) // the files are a part of this program
 	}
-	s := &site{bundle: b, script: script.Handler()}
-	s.app = &app.Handler{
-		Name:        "Antiphon",
-		ShortName:   "Antiphon",
-		Title:       "Antiphon",
-		Description: "A conversation you can interrupt, with a voice server of your own.",
-		Icon: app.Icon{
-			Default:  "/web/icon-192.png",
-			Large:    "/web/icon-512.png",
-			Maskable: "/web/icon-maskable.png",
-			SVG:      "/web/icon.svg",
-		},
-		BackgroundColor:       "#f7f4ed",
-		ThemeColor:            "#f7f4ed",
-		LoadingLabel:          "Loading {progress}%",
-		Styles:                []string{"/web/page.css"},
-		Scripts:               []string{"/web/guard.js defer", "/antiphon-host.js defer"},
-		Version:               b.version,
-		WasmContentLength:     strconv.Itoa(b.size),
-		ServiceWorkerTemplate: workerJS,
-		Resources:             s,
-	}
+	s := &site{bundle: b, script: script.Handler(), named: map[string]asset.Asset{
+		"/app-worker.js": b.assets["app-worker.js"],
+		"/favicon.ico":   b.assets["icon-192.png"],
+	}}
+	fill := strings.NewReplacer("FILES", "/web/"+b.version, "SCRIPT", script.Version()).Replace
+	html := fill(head)
 	if o.Semantic {
-		s.app.RawHeaders = []string{semanticMark}
-		s.app.Version += "-semantic" // the page's ETag
+		html += semanticMark + "\n"
 	}
-	app.Route("/", func() app.Composer { return NewPage(nil, Snapshot{Phase: PhaseLoading}) })
+	html += "</head>\n<body>" + ui.HTML(NewPage(nil, Snapshot{Phase: PhaseLoading}).render()) + "</body>\n</html>\n"
+	sum := sha256.Sum256([]byte(html))
+	s.pageVersion = hex.EncodeToString(sum[:])[:12]
+	s.page = small("index.html", []byte(html))
+	s.page.ContentType = "text/html; charset=utf-8"
+	manifest := small("manifest.webmanifest", []byte(fill(installed)))
+	manifest.ContentType = "application/manifest+json"
+	s.named["/manifest.webmanifest"] = manifest
 	return s
 }
 
-// site is the page with its files. It resolves addresses for go-app.
-type site struct {
-	bundle *bundle
-	app    *app.Handler
-	script http.Handler // the files of package script: those for other pages, and two that the Talk page uses as well
-}
+// Script serves the files with which pages of every origin can hold a call (sdk/npm), by the last part of the path. Handler serves them
+// as well. It answers 404 for every other name.
+func Script() http.Handler { return script.Handler() }
 
-// Resolve puts the version into the address of a file. So the content behind an
-// address never changes.
-func (s *site) Resolve(location string) string {
-	if name, ok := strings.CutPrefix(location, "/web"); ok && (name == "" || name[0] == '/') {
-		return "/web/" + s.bundle.version + name
-	}
-	return location
+// site is the page with its files.
+type site struct {
+	bundle      *bundle
+	page        asset.Asset
+	pageVersion string
+	named       map[string]asset.Asset // the files whose address never changes
+	script      http.Handler           // the files of package script: those for other pages, and the page's own program
 }
 
 // ServeHTTP answers a request for the page or one of its files.
@@ -126,31 +105,26 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the page can only be read: use GET", http.StatusMethodNotAllowed)
 		return
 	}
-	switch r.URL.Path {
-	case "/":
+	if r.URL.Path == "/" {
 		s.setPageHeaders(w.Header())
-		s.app.ServeHTTP(w, r)
-	case "/app.js", "/app.css", "/app-worker.js", "/manifest.webmanifest":
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		s.app.ServeHTTP(w, r)
-	case "/" + dist.WasmExecFile:
-		s.bundle.assets[dist.WasmExecFile].Send(w, r, s.bundle.version, asset.CacheCheck)
-	case "/favicon.ico":
-		s.bundle.assets["icon-192.png"].Send(w, r, s.bundle.version, asset.CacheCheck)
-	default:
-		if script.Serves(r.URL.Path) {
-			s.script.ServeHTTP(w, r)
-			return
-		}
-		s.serveFile(w, r)
+		s.page.Send(w, r, s.pageVersion, asset.CacheCheck)
+		return
 	}
+	if a, ok := s.named[r.URL.Path]; ok {
+		a.Send(w, r, s.bundle.version, asset.CacheCheck)
+		return
+	}
+	if script.Serves(r.URL.Path) {
+		s.script.ServeHTTP(w, r)
+		return
+	}
+	s.serveFile(w, r)
 }
 
 func (s *site) setPageHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Permissions-Policy", "microphone=(self), speaker-selection=(self), autoplay=(self)")
 	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("X-Content-Type-Options", "nosniff")
 }
 
 // serveFile answers /web/VERSION/NAME. It answers an
@@ -164,16 +138,4 @@ func (s *site) serveFile(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	http.Error(w, "there is no such page here: the Talk page is at /", http.StatusNotFound)
-}
-
-// notBuilt answers every request with what to do.
-func notBuilt(err error) http.Handler {
-	text := err.Error()
-	if errors.Is(err, ErrNotBuilt) {
-		text = ErrNotBuilt.Error()
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Cache-Control", "no-store")
-		http.Error(w, text, http.StatusServiceUnavailable)
-	})
 }

@@ -5,7 +5,6 @@ package web
 // The HTTP handler of the Talk page: files, encodings, caching and versions.
 
 import (
-	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -14,38 +13,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/andybalholm/brotli"
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/web/internal/dist"
+	"github.com/antiphon-rt/antiphon/internal/asset"
+	"github.com/antiphon-rt/antiphon/internal/pagescript"
 )
-
-const program = "\x00asm and so on"
-
-// built returns a dist folder with a small program.
-func built(t *testing.T, program string) fstest.MapFS {
-	t.Helper()
-	var br, gz bytes.Buffer
-	pack := func(w io.WriteCloser) {
-		if _, err := io.WriteString(w, program); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	pack(brotli.NewWriter(&br))
-	pack(gzip.NewWriter(&gz))
-	manifest := fmt.Sprintf(`{"sha256":%q,"size":%d,"go":"go1.26"}`, program[4:], len(program))
-	return fstest.MapFS{
-		dist.ManifestFile:   {Data: []byte(manifest)},
-		dist.WasmBrotliFile: {Data: br.Bytes()},
-		dist.WasmGzipFile:   {Data: gz.Bytes()},
-		dist.WasmExecFile:   {Data: []byte("globalThis.Go = class {};")},
-	}
-}
 
 func get(h http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, path, http.NoBody)
@@ -57,17 +31,9 @@ func get(h http.Handler, path string, headers ...string) *httptest.ResponseRecor
 	return w
 }
 
-// wasmPath returns the address of the program in the page's script.
-func wasmPath(g *gomega.WithT, h http.Handler) string {
-	script := get(h, "/app.js").Body.String()
-	found := regexp.MustCompile(`/web/[0-9a-f]{12}/app\.wasm`).FindString(script)
-	g.Expect(found).NotTo(gomega.BeEmpty(), "the script names the program by its version")
-	return found
-}
-
 func TestPageIsServedReadable(t *testing.T) {
 	g := gomega.NewWithT(t)
-	w := get(Handler(Options{Dist: built(t, program)}), "/")
+	w := get(Handler(Options{}), "/")
 	g.Expect(w.Code).To(gomega.Equal(http.StatusOK))
 	g.Expect(w.Header().Get("Content-Type")).To(gomega.HavePrefix("text/html"))
 	g.Expect(w.Header().Get("Cache-Control")).To(gomega.Equal("no-cache"))
@@ -84,8 +50,7 @@ func TestPageIsServedReadable(t *testing.T) {
 // A page for semantic_vad says so in its head, and no browser takes it for the page without.
 func TestPageAsksForSemanticVAD(t *testing.T) {
 	g := gomega.NewWithT(t)
-	files := built(t, program)
-	plain, semantic := get(Handler(Options{Dist: files}), "/"), get(Handler(Options{Dist: files, Semantic: true}), "/")
+	plain, semantic := get(Handler(Options{}), "/"), get(Handler(Options{Semantic: true}), "/")
 	g.Expect(plain.Body.String()).NotTo(gomega.ContainSubstring(semanticName))
 	g.Expect(semantic.Body.String()).To(gomega.ContainSubstring(`<meta name="` + semanticName + `" content="on">`))
 	g.Expect(semantic.Header().Get("ETag")).NotTo(gomega.Equal(plain.Header().Get("ETag")))
@@ -93,10 +58,10 @@ func TestPageAsksForSemanticVAD(t *testing.T) {
 
 func TestEveryFileOfThePageIsThere(t *testing.T) {
 	g := gomega.NewWithT(t)
-	h := Handler(Options{Dist: built(t, program)})
+	h := Handler(Options{})
 	html := get(h, "/").Body.String()
 	links := regexp.MustCompile(`(?:href|src)="(/[^"]+)"`).FindAllStringSubmatch(html, -1)
-	g.Expect(len(links)).To(gomega.BeNumerically(">", 5))
+	g.Expect(links).To(gomega.HaveLen(5))
 	for _, l := range links {
 		g.Expect(get(h, l[1]).Code).To(gomega.Equal(http.StatusOK), l[1])
 	}
@@ -109,8 +74,8 @@ func TestEveryFileOfThePageIsThere(t *testing.T) {
 }
 
 func TestProgramComesInTheEncodingThatTheClientTakes(t *testing.T) {
-	h := Handler(Options{Dist: built(t, program)})
-	path := wasmPath(gomega.NewWithT(t), h)
+	h := Handler(Options{})
+	path := "/talk-page.wasm?v=" + script.Version()
 	for _, row := range []struct {
 		accept, encoding string
 		unpack           func(io.Reader) (io.Reader, error)
@@ -136,15 +101,15 @@ func TestProgramComesInTheEncodingThatTheClientTakes(t *testing.T) {
 			g.Expect(err).NotTo(gomega.HaveOccurred())
 			got, err := io.ReadAll(body)
 			g.Expect(err).NotTo(gomega.HaveOccurred())
-			g.Expect(string(got)).To(gomega.Equal(program))
+			g.Expect(string(got)).To(gomega.HavePrefix("\x00asm\x01"))
 		})
 	}
 }
 
 func TestUnchangedFilesAreNotSentAgain(t *testing.T) {
 	g := gomega.NewWithT(t)
-	h := Handler(Options{Dist: built(t, program)})
-	for _, path := range []string{"/", "/wasm_exec.js", wasmPath(g, h)} {
+	h := Handler(Options{})
+	for _, path := range []string{"/", "/favicon.ico", "/talk-page.wasm", "/manifest.webmanifest"} {
 		tag := get(h, path, "Accept-Encoding", "br").Header().Get("ETag")
 		w := get(h, path, "Accept-Encoding", "br", "If-None-Match", tag)
 		g.Expect(w.Code).To(gomega.Equal(http.StatusNotModified), path)
@@ -152,21 +117,28 @@ func TestUnchangedFilesAreNotSentAgain(t *testing.T) {
 	}
 }
 
+// An upgraded server has other addresses, because they hold the version of the files. It answers an address of another version with an error,
+// and has its worker and its page checked each time.
 func TestUpgradeGivesEveryFileANewAddress(t *testing.T) {
 	g := gomega.NewWithT(t)
-	before, after := Handler(Options{Dist: built(t, program)}), Handler(Options{Dist: built(t, program+" more")})
-	old := wasmPath(g, before)
-	g.Expect(wasmPath(g, after)).NotTo(gomega.Equal(old))
-	g.Expect(get(after, old).Code).To(gomega.Equal(http.StatusNotFound))
-	g.Expect(get(after, old).Header().Get("Cache-Control")).To(gomega.Equal("no-store"))
-	g.Expect(get(before, "/app-worker.js").Body.String()).NotTo(gomega.Equal(get(after, "/app-worker.js").Body.String()))
-	tag := get(before, "/").Header().Get("ETag")
-	g.Expect(get(after, "/", "If-None-Match", tag).Code).To(gomega.Equal(http.StatusOK))
+	h := Handler(Options{})
+	html := get(h, "/").Body.String()
+	style := regexp.MustCompile(`/web/[0-9a-f]{12}/page\.css`).FindString(html)
+	g.Expect(get(h, style).Header().Get("Cache-Control")).To(gomega.Equal(asset.CacheForever))
+	old := get(h, "/web/0123456789ab/page.css")
+	g.Expect(old.Code).To(gomega.Equal(http.StatusNotFound))
+	g.Expect(old.Header().Get("Cache-Control")).To(gomega.Equal("no-store"))
+	program := regexp.MustCompile(`/talk-page\.js\?v=[0-9a-f]{12}`).FindString(html)
+	g.Expect(get(h, program).Header().Get("Cache-Control")).To(gomega.Equal(asset.CacheForever))
+	g.Expect(get(h, "/talk-page.js?v=0123456789ab").Header().Get("Cache-Control")).To(gomega.Equal(asset.CacheCheck))
+	for _, path := range []string{"/", "/app-worker.js", "/manifest.webmanifest"} {
+		g.Expect(get(h, path).Header().Get("Cache-Control")).To(gomega.Equal(asset.CacheCheck), path)
+	}
 }
 
 func TestOnlyThePageIsServed(t *testing.T) {
 	g := gomega.NewWithT(t)
-	h := Handler(Options{Dist: built(t, program)})
+	h := Handler(Options{})
 	for _, path := range []string{"/nothing", "/web/", "/web/app.wasm", "/web/../handler.go", "/app.wasm", "/robots.txt"} {
 		w := get(h, path)
 		g.Expect(w.Code).To(gomega.Equal(http.StatusNotFound), path)
@@ -176,21 +148,4 @@ func TestOnlyThePageIsServed(t *testing.T) {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	g.Expect(w.Code).To(gomega.Equal(http.StatusMethodNotAllowed))
-}
-
-func TestAPageThatWasNotBuiltSaysSo(t *testing.T) {
-	for name, files := range map[string]fstest.MapFS{
-		"empty":               {".keep": {}},
-		"half written":        {dist.WasmBrotliFile: {Data: []byte("x")}},
-		"a manifest and more": {dist.ManifestFile: {Data: []byte("not JSON")}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := gomega.NewWithT(t)
-			w := get(Handler(Options{Dist: files}), "/")
-			g.Expect(w.Code).To(gomega.Equal(http.StatusServiceUnavailable))
-			g.Expect(w.Body.String()).To(gomega.Equal("the Talk page was not built: run make build\n"))
-			_, err := loadBundle(files)
-			g.Expect(err).To(gomega.MatchError(ErrNotBuilt))
-		})
-	}
 }

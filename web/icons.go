@@ -5,7 +5,7 @@ package web
 import (
 	_ "embed"
 
-	"github.com/maxence-charriere/go-app/v10/pkg/app"
+	"github.com/antiphon-rt/antiphon/web/internal/ui"
 )
 
 // The pictures of the page, drawn for it. They carry no text: each stands
@@ -33,4 +33,4 @@ var (
 
 // icon shows one of the embedded pictures. Raw is safe here, because the text is
 // a constant of this program.
-func icon(svg string) app.UI { return app.Raw(svg) }
+func icon(svg string) *ui.Node { return ui.Raw(svg) }

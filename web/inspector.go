@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/maxence-charriere/go-app/v10/pkg/app"
+	"github.com/antiphon-rt/antiphon/web/internal/ui"
 
 	"github.com/antiphon-rt/antiphon/sdk"
 )
@@ -85,65 +85,65 @@ func scoreOf(n sdk.Interruptions) string {
 }
 
 // inspector shows what the machines do. It is closed at first, because most users do not need it.
-func (p *Page) inspector(in Inside, l Latency) app.UI {
-	return app.Details().ID("inspector").Class("panel inspector").
-		DataSet("predicted", strconv.FormatBool(in.Differ)).
-		DataSet("interrupting", strconv.FormatBool(in.Interrupting)).
+func (p *Page) inspector(in Inside, l Latency) *ui.Node {
+	return ui.New("details").ID("inspector").Class("panel inspector").
+		DataFlag("predicted", in.Differ).
+		DataFlag("interrupting", in.Interrupting).
 		Body(
-			app.Summary().Body(app.H2().Text("Inside")),
-			app.Dl().Class("lanes").Body(
+			ui.New("summary").Body(ui.New("h2").Text("Inside")),
+			ui.New("dl").Class("lanes").Body(
 				lane("predicted", "Predicted here", in.Predicted),
 				lane("confirmed", "Confirmed by the server", in.Confirmed),
 			),
-			app.If(in.Mismatch, func() app.UI {
-				return app.P().ID("mismatch").Class("note").Text("The server runs other machines than this page: reload the page.")
+			ui.If(in.Mismatch, func() *ui.Node {
+				return ui.New("p").ID("mismatch").Class("note").Text("The server runs other machines than this page: reload the page.")
 			}),
-			app.P().ID("foreseen").Class("faint").Text(in.Score),
+			ui.New("p").ID("foreseen").Class("faint").Text(in.Score),
 			waterfall(l),
-			app.Ul().ID("machines").Class("machines").Body(
-				app.Range(in.Machines).Slice(func(i int) app.UI { return machineItem(in.Machines[i]) }),
+			ui.New("ul").ID("machines").Class("machines").Body(
+				ui.Each(len(in.Machines), func(i int) *ui.Node { return machineItem(in.Machines[i]) }),
 			),
-			app.Ol().ID("steps").Class("steps").Aria("label", "Last transitions, newest first").Body(
-				app.Range(in.Steps).Slice(func(i int) app.UI { return stepItem(in.Steps[i]) }),
+			ui.New("ol").ID("steps").Class("steps").Aria("label", "Last transitions, newest first").Body(
+				ui.Each(len(in.Steps), func(i int) *ui.Node { return stepItem(in.Steps[i]) }),
 			),
 		)
 }
 
-func lane(id, name, state string) app.UI {
+func lane(id, name, state string) *ui.Node {
 	if state == "" {
 		state = "no call"
 	}
-	return app.Div().ID(id).Class("lane").Body(app.Dt().Text(name), app.Dd().Text(state))
+	return ui.New("div").ID(id).Class("lane").Body(ui.New("dt").Text(name), ui.New("dd").Text(state))
 }
 
-func machineItem(m Machine) app.UI {
-	return app.Li().DataSet("machine", m.Name).Body(
-		app.Span().Text(m.Name), app.Span().Class("machine-state").Text(m.State),
+func machineItem(m Machine) *ui.Node {
+	return ui.New("li").Data("machine", m.Name).Body(
+		ui.New("span").Text(m.Name), ui.New("span").Class("machine-state").Text(m.State),
 	)
 }
 
-func stepItem(s Step) app.UI {
-	return app.Li().DataSet("lane", s.Lane).Body(
-		app.Span().Class("step-machine").Text(s.Machine),
-		app.Span().Class("step-what").Text(s.What),
-		app.Span().Class("step-ago").Text(s.Ago),
+func stepItem(s Step) *ui.Node {
+	return ui.New("li").Data("lane", s.Lane).Body(
+		ui.New("span").Class("step-machine").Text(s.Machine),
+		ui.New("span").Class("step-what").Text(s.What),
+		ui.New("span").Class("step-ago").Text(s.Ago),
 	)
 }
 
 // waterfall draws how the time of the last answer was spent, as one bar after another.
-func waterfall(l Latency) app.UI {
+func waterfall(l Latency) *ui.Node {
 	parts := l.Parts()
-	list := app.Ol().ID("waterfall").Class("waterfall").Aria("label", "Where the time of the last answer went")
+	list := ui.New("ol").ID("waterfall").Class("waterfall").Aria("label", "Where the time of the last answer went")
 	if l.Total <= 0 || len(parts) == 0 {
 		return list
 	}
 	from := 0
-	var rows []app.UI
+	var rows []*ui.Node
 	for _, part := range parts {
-		rows = append(rows, app.Li().Body(
-			app.Span().Text(part.Name),
+		rows = append(rows, ui.New("li").Body(
+			ui.New("span").Text(part.Name),
 			bar(from, part.MS, l.Total),
-			app.Span().Class("bar-ms").Text(strconv.Itoa(part.MS)+unbroken+"ms"),
+			ui.New("span").Class("bar-ms").Text(strconv.Itoa(part.MS)+unbroken+"ms"),
 		))
 		from += part.MS
 	}
@@ -152,8 +152,8 @@ func waterfall(l Latency) app.UI {
 
 // bar draws a share of a whole as a picture, because the policy forbids inline styles and a picture needs none. The picture's text
 // contains only numbers of ours, so Raw is safe.
-func bar(from, length, whole int) app.UI {
+func bar(from, length, whole int) *ui.Node {
 	permille := func(n int) string { return strconv.Itoa(n * 1000 / whole) }
-	return app.Raw(`<svg class="bar" viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true"><rect x="` +
+	return ui.Raw(`<svg class="bar" viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true"><rect x="` +
 		permille(from) + `" width="` + strconv.Itoa(max(length*1000/whole, 4)) + `" height="10"/></svg>`)
 }

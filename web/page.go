@@ -1,100 +1,77 @@
 package web
 
-// The page as a go-app component.
+// The page: what it shows, and what its buttons do.
 
 import (
-	"strconv"
-
-	"github.com/maxence-charriere/go-app/v10/pkg/app"
+	"github.com/antiphon-rt/antiphon/web/internal/ui"
 )
 
 // Page is the Talk page. Without a driver it is the static page that the server
-// sends first.
+// sends first. It is used on one goroutine.
 type Page struct {
-	app.Compo
-
 	driver Driver
-	attach func(Driver) scenery
 	shown  Snapshot
-	scene  scenery
-	away   bool // the user has scrolled back and reads older lines
+	lines  map[string]lineNode // the lines as they were rendered last, by their ids
+	copied string              // the command that was copied last
+	away   bool                // the user has scrolled back and reads older lines
+	screen screen              // where the page is shown; nil for a static page
 }
 
-// scenery is the animation and the keyboard shortcuts of the page, which are not
-// part of its rendered elements. Only a browser has one.
-type scenery interface {
-	// Show gives the scenery a new snapshot, after the page has been rendered.
-	Show(s Snapshot)
-	// Release stops everything.
-	Release()
+// screen shows the page in a document, and knows its elements by their ids.
+type screen interface {
+	Show(n *ui.Node)
+	// AtEnd reports whether the end of a scrolled element is in sight, and ToEnd brings it there.
+	AtEnd(id string) bool
+	ToEnd(id string)
+	// TakeValue empties a field and returns what was in it, without the spaces around it.
+	TakeValue(id string) string
+	// Focus moves the keyboard's focus to an element.
+	Focus(id string)
+	// Copy puts text on the clipboard, and reports whether the browser has one for this page: on an insecure address it has none.
+	Copy(text string) bool
 }
 
 // NewPage makes a page with a driver. A nil driver makes a static page of s.
 func NewPage(d Driver, s Snapshot) *Page {
-	return &Page{driver: d, shown: s}
+	return &Page{driver: d, shown: s, lines: map[string]lineNode{}}
 }
 
-// OnMount connects the page to its driver. It runs in the browser only.
-func (p *Page) OnMount(ctx app.Context) {
-	if p.driver == nil {
-		return
-	}
-	if p.attach != nil {
-		p.scene = p.attach(p.driver)
-	}
-	p.driver.Start(func(s Snapshot) {
-		ctx.Dispatch(func(ctx app.Context) { p.show(ctx, s) })
-	})
-}
-
-func (p *Page) show(ctx app.Context, s Snapshot) {
+// show shows a snapshot.
+func (p *Page) show(s Snapshot) {
 	p.shown = s
-	ctx.Defer(func(app.Context) {
-		p.follow()
-		if p.scene != nil {
-			p.scene.Show(s)
-		}
-	})
+	p.update()
+	p.follow()
 }
+
+// update shows the page as it is now.
+func (p *Page) update() { p.screen.Show(p.render()) }
 
 // follow keeps the newest line in sight of a user who has not scrolled back.
 func (p *Page) follow() {
 	if !p.away && len(p.shown.Lines) > 0 {
-		toEnd("scroll")
+		p.screen.ToEnd("scroll")
 	}
 }
 
-// OnResize follows too, because an on-screen keyboard takes half of the screen.
-func (p *Page) OnResize(app.Context) { p.follow() }
+func (p *Page) onScroll() { p.away = len(p.shown.Lines) > 0 && !p.screen.AtEnd("scroll") }
 
-func (p *Page) onScroll(ctx app.Context, _ app.Event) {
-	ctx.PreventUpdate()
-	p.away = len(p.shown.Lines) > 0 && !atEnd("scroll")
-}
-
-// OnDismount releases everything that OnMount has acquired.
-func (p *Page) OnDismount() {
-	if p.scene != nil {
-		p.scene.Release()
-	}
-}
-
-// Render shows the snapshot.
-func (p *Page) Render() app.UI {
+// render shows the snapshot.
+func (p *Page) render() *ui.Node {
 	s := p.shown
-	return app.Div().ID("page").Class("page").
-		DataSet("state", string(s.Phase)).
-		DataSet("muted", strconv.FormatBool(s.Muted)).
-		DataSet("text-only", strconv.FormatBool(s.TextOnly)).
+	p.forgetLines()
+	return ui.New("div").ID("page").Class("page").
+		Data("state", string(s.Phase)).
+		DataFlag("muted", s.Muted).
+		DataFlag("text-only", s.TextOnly).
 		Body(
 			masthead(),
-			app.If(s.Phase == PhaseLoading, func() app.UI {
-				return app.Elem("noscript").Text("This page is a program: it needs JavaScript and WebAssembly.")
+			ui.If(s.Phase == PhaseLoading, func() *ui.Node {
+				return ui.New("noscript").Text("This page is a program: it needs JavaScript and WebAssembly.")
 			}),
-			app.Main().Class("desk").Body(
+			ui.New("main").Class("desk").Body(
 				p.stage(s),
 				p.conversation(s),
-				app.Aside().Class("rail").Aria("label", "Equipment").Body(
+				ui.New("aside").Class("rail").Aria("label", "Equipment").Body(
 					p.pipeline(s.Pipeline),
 					p.devices(s.Devices),
 					p.inspector(s.Inside, s.Latency),
@@ -104,10 +81,17 @@ func (p *Page) Render() app.UI {
 		)
 }
 
-func masthead() app.UI {
-	return app.Header().Class("masthead").Body(
-		app.H1().Class("wordmark").Body(icon(iconMark), app.Span().Text("Antiphon")),
-		app.P().Class("motto").Text("A conversation you can interrupt."),
+// forgetLines lets go of lines that are no longer shown, when there are many.
+func (p *Page) forgetLines() {
+	if len(p.lines) > 2*MaxLines {
+		clear(p.lines)
+	}
+}
+
+func masthead() *ui.Node {
+	return ui.New("header").Class("masthead").Body(
+		ui.New("h1").Class("wordmark").Body(icon(iconMark), ui.New("span").Text("Antiphon")),
+		ui.New("p").Class("motto").Text("A conversation you can interrupt."),
 	)
 }
 

@@ -7,13 +7,13 @@ package web
 import (
 	"testing"
 
-	"github.com/maxence-charriere/go-app/v10/pkg/app"
 	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/web/internal/ui"
 )
 
-// shown returns the page's HTML for a snapshot. go-app writes a value "true" as an
-// attribute without a value.
-func shown(s Snapshot) string { return app.HTMLString(NewPage(nil, s)) }
+// shown returns the page's HTML for a snapshot.
+func shown(s Snapshot) string { return ui.HTML(NewPage(nil, s).render()) }
 
 func TestPageShowsEveryPhase(t *testing.T) {
 	for _, p := range Phases() {
@@ -37,7 +37,7 @@ func TestTranscriptShowsTheCut(t *testing.T) {
 		{
 			"cut after some words",
 			Line{ID: "a", Role: RoleAgent, Text: "One, two,", Interrupted: true},
-			[]string{`data-role="assistant"`, "data-interrupted", "One, two,", `class="cut">interrupted<`},
+			[]string{`data-role="assistant"`, `data-interrupted="true"`, "One, two,", `class="cut">interrupted<`},
 			[]string{`data-interrupted="false"`},
 		},
 		{
@@ -79,7 +79,7 @@ func TestTranscriptShowsTheCut(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			html := app.HTMLString(&lineView{Line: row.line})
+			html := ui.HTML(showLine(row.line))
 			for _, part := range row.has {
 				g.Expect(html).To(gomega.ContainSubstring(part))
 			}

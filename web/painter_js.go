@@ -45,11 +45,6 @@ func (p *painter) readColours() {
 	p.agent = style.Call("getPropertyValue", "--agent").String()
 }
 
-func (p *painter) release() {
-	p.scheme.Call("removeEventListener", "change", p.recolour)
-	p.recolour.Release()
-}
-
 // paint draws the notes at their present positions.
 func (p *painter) paint(s *score, now time.Duration) {
 	if s.quiet() && p.blank {

@@ -5,23 +5,23 @@ package web
 import (
 	"strconv"
 
-	"github.com/maxence-charriere/go-app/v10/pkg/app"
+	"github.com/antiphon-rt/antiphon/web/internal/ui"
 )
 
 // pipeline shows the parts of the server's pipeline.
-func (p *Page) pipeline(pl Pipeline) app.UI {
-	return app.Section().Class("panel").Aria("labelledby", "pipeline-title").Body(
-		app.H2().ID("pipeline-title").Body(
-			app.Span().Text("Pipeline"),
-			app.If(pl.Name != "", func() app.UI {
-				return app.Span().ID("pipeline-name").Class("tag").Text(pl.Name)
+func (p *Page) pipeline(pl Pipeline) *ui.Node {
+	return ui.New("section").Class("panel").Aria("labelledby", "pipeline-title").Body(
+		ui.New("h2").ID("pipeline-title").Body(
+			ui.New("span").Text("Pipeline"),
+			ui.If(pl.Name != "", func() *ui.Node {
+				return ui.New("span").ID("pipeline-name").Class("tag").Text(pl.Name)
 			}),
 		),
-		app.Ol().ID("components").Class("components").Body(
-			app.Range(pl.Components).Slice(func(i int) app.UI { return componentItem(pl.Components[i]) }),
+		ui.New("ol").ID("components").Class("components").Body(
+			ui.Each(len(pl.Components), func(i int) *ui.Node { return p.component(pl.Components[i]) }),
 		),
-		app.If(pl.note() != "", func() app.UI {
-			return app.P().Class("faint").Text(pl.note())
+		ui.If(pl.note() != "", func() *ui.Node {
+			return ui.New("p").Class("faint").Text(pl.note())
 		}),
 	)
 }
@@ -38,67 +38,60 @@ func (p Pipeline) note() string {
 	}
 }
 
-func componentItem(c Component) app.UI {
-	return app.Li().DataSet("state", string(c.State)).DataSet("stage", c.Stage).Body(
-		app.Div().Class("component-head").Body(
-			app.Span().Class("component-stage").Text(stageName(c.Stage)),
-			app.Span().Class("component-state").Text(stateName(c.State)),
+func (p *Page) component(c Component) *ui.Node {
+	return ui.New("li").Data("state", string(c.State)).Data("stage", c.Stage).Body(
+		ui.New("div").Class("component-head").Body(
+			ui.New("span").Class("component-stage").Text(stageName(c.Stage)),
+			ui.New("span").Class("component-state").Text(stateName(c.State)),
 		),
-		app.P().Class("component-name").Text(c.Name),
-		app.If(c.Detail != "", func() app.UI {
-			return app.P().Class("component-detail").Text(c.Detail)
+		ui.New("p").Class("component-name").Text(c.Name),
+		ui.If(c.Detail != "", func() *ui.Node {
+			return ui.New("p").Class("component-detail").Text(c.Detail)
 		}),
-		app.If(c.Install != "", func() app.UI { return &install{Command: c.Install} }),
+		ui.If(c.Install != "", func() *ui.Node { return p.install(c.Install) }),
 	)
 }
 
 // install shows the command that gets a missing part, with a button that copies
 // it.
-type install struct {
-	app.Compo
-
-	Command string
-	copied  bool
-}
-
-// Render shows the command.
-func (v *install) Render() app.UI {
+func (p *Page) install(command string) *ui.Node {
 	word, picture := "Copy the command", iconCopy
-	if v.copied {
+	if p.copied == command {
 		word, picture = "Copied", iconDone
 	}
-	return app.Div().Class("install").Body(
-		app.Code().Text(v.Command),
-		app.Button().Class("bare copy").Type("button").Aria("label", word).
-			DataSet("copied", strconv.FormatBool(v.copied)).
-			OnClick(v.onCopy).Body(icon(picture)),
+	return ui.New("div").Class("install").Body(
+		ui.New("code").Text(command),
+		ui.New("button").Class("bare copy").Type("button").Aria("label", word).
+			DataFlag("copied", p.copied == command).
+			OnClick(func() { p.copy(command) }).Body(icon(picture)),
 	)
 }
 
-func (v *install) onCopy(app.Context, app.Event) {
-	v.copied = copyText(v.Command)
+// copy copies a command, and shows that it did.
+func (p *Page) copy(command string) {
+	if p.screen.Copy(command) {
+		p.copied = command
+		p.update()
+	}
 }
 
-// OnUpdate forgets that another command was copied.
-func (v *install) OnUpdate(app.Context) { v.copied = false }
-
 // devices shows the choices of microphone and loudspeaker.
-func (p *Page) devices(d Devices) app.UI {
-	return app.Section().Class("panel").Aria("labelledby", "devices-title").Body(
-		app.H2().ID("devices-title").Text("Sound"),
+func (p *Page) devices(d Devices) *ui.Node {
+	return ui.New("section").Class("panel").Aria("labelledby", "devices-title").Body(
+		ui.New("h2").ID("devices-title").Text("Sound"),
 		deviceField("microphone", "Microphone", d.Microphones, d.Microphone, p.onMicrophone),
-		app.If(len(d.Speakers) > 0, func() app.UI {
+		ui.If(len(d.Speakers) > 0, func() *ui.Node {
 			return deviceField("speaker", "Loudspeaker", d.Speakers, d.Speaker, p.onSpeaker)
 		}),
 	)
 }
 
-func deviceField(id, label string, devices []Device, chosen string, change app.EventHandler) app.UI {
-	return app.Div().Class("field").Body(
-		app.Label().For(id).Text(label),
-		app.Select().ID(id).OnChange(change).Body(
+func deviceField(id, label string, devices []Device, chosen string, change func(string)) *ui.Node {
+	return ui.New("div").Class("field").Body(
+		ui.New("label").For(id).Text(label),
+		ui.New("select").ID(id).OnChange(change).Body(
 			deviceOption(Device{Label: "The browser's default"}, chosen),
-			app.Range(devices).Slice(func(i int) app.UI {
+			ui.Each(len(devices), func(i int) *ui.Node {
 				d := devices[i]
 				if d.Label == "" {
 					d.Label = label + " " + strconv.Itoa(i+1)
@@ -109,32 +102,26 @@ func deviceField(id, label string, devices []Device, chosen string, change app.E
 	)
 }
 
-func deviceOption(d Device, chosen string) app.UI {
-	o := app.Option().Value(d.ID).Text(d.Label)
-	if d.ID == chosen {
-		o = o.Selected(true)
-	}
-	return o
+func deviceOption(d Device, chosen string) *ui.Node {
+	return ui.New("option").Attr("value", d.ID).Text(d.Label).Selected(d.ID == chosen)
 }
 
-func (p *Page) onMicrophone(ctx app.Context, _ app.Event) {
-	id := ctx.JSSrc().Get("value").String()
+func (p *Page) onMicrophone(id string) {
 	p.act(func(d Driver) { d.UseMicrophone(id) })
 }
 
-func (p *Page) onSpeaker(ctx app.Context, _ app.Event) {
-	id := ctx.JSSrc().Get("value").String()
+func (p *Page) onSpeaker(id string) {
 	p.act(func(d Driver) { d.UseSpeaker(id) })
 }
 
 // keys shows the keyboard shortcuts.
-func (p *Page) keys() app.UI {
-	return app.Section().Class("panel keys").Aria("labelledby", "keys-title").Body(
-		app.H2().ID("keys-title").Text("Keys"),
-		app.Dl().Body(
-			app.Dt().Body(app.Kbd().Text("Esc")), app.Dd().Text("interrupts the answer"),
-			app.Dt().Body(app.Kbd().Text("M")), app.Dd().Text("mutes and unmutes"),
-			app.Dt().Body(app.Kbd().Text("Enter")), app.Dd().Text("sends what you wrote"),
+func (p *Page) keys() *ui.Node {
+	return ui.New("section").Class("panel keys").Aria("labelledby", "keys-title").Body(
+		ui.New("h2").ID("keys-title").Text("Keys"),
+		ui.New("dl").Body(
+			ui.New("dt").Body(ui.New("kbd").Text("Esc")), ui.New("dd").Text("interrupts the answer"),
+			ui.New("dt").Body(ui.New("kbd").Text("M")), ui.New("dd").Text("mutes and unmutes"),
+			ui.New("dt").Body(ui.New("kbd").Text("Enter")), ui.New("dd").Text("sends what you wrote"),
 		),
 	)
 }

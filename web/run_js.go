@@ -2,15 +2,40 @@ package web
 
 // Starts the page in a browser.
 
-import "github.com/maxence-charriere/go-app/v10/pkg/app"
+import (
+	"syscall/js"
+
+	"github.com/antiphon-rt/antiphon/web/internal/ui"
+)
 
 // Run shows the page on a driver and does not return. It is the client
 // program's whole main.
 func Run(d Driver) {
-	app.Route("/", func() app.Composer {
-		p := NewPage(d, Snapshot{Phase: PhaseIdle})
-		p.attach = newScene
-		return p
+	p := NewPage(d, Snapshot{Phase: PhaseIdle})
+	p.screen = ui.NewScreen()
+	p.update()
+	scene := newScene(d)
+	follow := js.FuncOf(func(js.Value, []js.Value) any {
+		p.follow() // an on-screen keyboard takes half of the screen
+		return nil
 	})
-	app.RunWhenOnBrowser()
+	js.Global().Call("addEventListener", "resize", follow)
+
+	// The page is shown when the program has nothing else to do. Of several snapshots it shows the last one.
+	var next Snapshot
+	waits := false
+	show := js.FuncOf(func(js.Value, []js.Value) any {
+		waits = false
+		p.show(next)
+		scene.Show(next)
+		return nil
+	})
+	d.Start(func(s Snapshot) {
+		next = s
+		if !waits {
+			waits = true
+			js.Global().Call("queueMicrotask", show)
+		}
+	})
+	select {}
 }

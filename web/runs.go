@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/maxence-charriere/go-app/v10/pkg/app"
+	"github.com/antiphon-rt/antiphon/web/internal/ui"
 
 	"github.com/antiphon-rt/antiphon/sdk"
 )
@@ -104,49 +104,44 @@ func (r RunInfo) statusText() string {
 }
 
 // runs shows the cards of the runs, the newest first. Its first element stays in the page, so that a screen reader says how it changes.
-func (p *Page) runs(s Snapshot) app.UI {
-	section, news := app.Section().ID("runs").Class("runs"), ""
+func (p *Page) runs(s Snapshot) *ui.Node {
+	section, news := ui.New("section").ID("runs").Class("runs"), ""
 	if len(s.Runs) > 0 {
 		section, news = section.Aria("label", "Work in the background"), s.Runs[0].Tool+": "+s.Runs[0].statusText()
 	}
 	return section.Body(
-		app.P().ID("run-news").Class("unseen").Role("status").Text(news),
-		app.Range(s.Runs).Slice(func(i int) app.UI {
-			return &runCard{Run: s.Runs[i], InCall: s.Phase.InCall(), act: p.act}
+		ui.New("p").ID("run-news").Class("unseen").Role("status").Text(news),
+		ui.Each(len(s.Runs), func(i int) *ui.Node {
+			return (&runCard{Run: s.Runs[i], InCall: s.Phase.InCall(), page: p}).show()
 		}),
 	)
 }
 
 // runCard is the card of one run.
 type runCard struct {
-	app.Compo
-
 	Run    RunInfo
 	InCall bool // there is a call, over which the user can answer
-	act    func(func(Driver))
+	page   *Page
 }
 
-// CompoID ties a card to its elements, so that the text that the user writes stays in its field.
-func (v *runCard) CompoID() string { return v.Run.ID }
-
-// Render shows the card.
-func (v *runCard) Render() app.UI {
+// show returns the card's elements.
+func (v *runCard) show() *ui.Node {
 	r := v.Run
-	return app.Article().ID(v.name("card")).Class("run").TabIndex(-1).DataSet("status", r.Status).Aria("labelledby", v.name("title")).Body(
-		app.Header().Class("run-head").Body(
-			app.H3().ID(v.name("title")).Class("run-tool").Text(r.Tool),
-			app.Span().Class("run-status").Text(r.statusText()),
+	return ui.New("article").ID(v.name("card")).Class("run").TabIndex(-1).Data("status", r.Status).Aria("labelledby", v.name("title")).Body(
+		ui.New("header").Class("run-head").Body(
+			ui.New("h3").ID(v.name("title")).Class("run-tool").Text(r.Tool),
+			ui.New("span").Class("run-status").Text(r.statusText()),
 		),
-		app.If(r.Question != nil, func() app.UI { return v.question(r.Question) }),
-		app.If(r.Result != "", func() app.UI { return app.P().Class("run-result").Text(r.Result) }),
-		app.Div().Class("run-foot").Body(
-			app.Details().Class("run-timeline").Body(
-				app.Summary().Text("Timeline"),
-				app.Ol().Body(app.Range(r.Steps).Slice(func(i int) app.UI {
-					return app.Li().Body(app.Span().Class("run-time").Text(r.Steps[i].Time), app.Span().Text(r.Steps[i].Text))
+		ui.If(r.Question != nil, func() *ui.Node { return v.question(r.Question) }),
+		ui.If(r.Result != "", func() *ui.Node { return ui.New("p").Class("run-result").Text(r.Result) }),
+		ui.New("div").Key("foot").Class("run-foot").Body(
+			ui.New("details").Class("run-timeline").Body(
+				ui.New("summary").Text("Timeline"),
+				ui.New("ol").Body(ui.Each(len(r.Steps), func(i int) *ui.Node {
+					return ui.New("li").Body(ui.New("span").Class("run-time").Text(r.Steps[i].Time), ui.New("span").Text(r.Steps[i].Text))
 				})),
 			),
-			app.If(!r.Ended, func() app.UI { return v.button("cancel", "Cancel", "control", v.onCancel) }),
+			ui.If(!r.Ended, func() *ui.Node { return v.button("cancel", "Cancel", "control", v.onCancel) }),
 		),
 	)
 }
@@ -155,38 +150,33 @@ func (v *runCard) Render() app.UI {
 func (v *runCard) name(part string) string { return part + "-" + v.Run.ID }
 
 // button returns a button whose name for a screen reader has the tool.
-func (v *runCard) button(part, label, class string, press app.EventHandler) app.HTMLButton {
-	b := app.Button().ID(v.name(part)).Class(class).Type("button").Aria("label", label+" "+v.Run.Tool).OnClick(press).Text(label)
-	if !v.InCall || part != "cancel" && v.Run.Question.Answered {
-		b = b.Disabled(true)
-	}
-	return b
+func (v *runCard) button(part, label, class string, press func()) *ui.Node {
+	off := !v.InCall || part != "cancel" && v.Run.Question.Answered
+	return ui.New("button").ID(v.name(part)).Class(class).Type("button").Aria("label", label+" "+v.Run.Tool).OnClick(press).Text(label).Disabled(off)
 }
 
 // question shows what the run asks, with two buttons for an approval, one for each choice, or a field.
-func (v *runCard) question(q *sdk.RunQuestion) app.UI {
-	prompt := app.P().ID(v.name("prompt")).Class("run-prompt").Text(q.Prompt)
+func (v *runCard) question(q *sdk.RunQuestion) *ui.Node {
+	prompt := ui.New("p").ID(v.name("prompt")).Class("run-prompt").Text(q.Prompt)
 	if q.Approval {
-		return app.Div().Class("run-question").Role("group").Aria("labelledby", v.name("prompt")).Body(
+		return ui.New("div").Key("question").Class("run-question").Role("group").Aria("labelledby", v.name("prompt")).Body(
 			prompt,
 			v.button("approve", "Approve", "control strong", v.onApprove).Aria("describedby", v.name("prompt")),
 			v.button("decline", "Decline", "control", v.onDecline).Aria("describedby", v.name("prompt")),
 		)
 	}
 	if len(q.Choices) > 0 {
-		return app.Div().Class("run-question").Role("group").Aria("labelledby", v.name("prompt")).Body(
+		return ui.New("div").Key("question").Class("run-question").Role("group").Aria("labelledby", v.name("prompt")).Body(
 			prompt,
-			app.Range(q.Choices).Slice(func(i int) app.UI {
+			ui.Each(len(q.Choices), func(i int) *ui.Node {
 				return v.button("choice-"+strconv.Itoa(i), q.Choices[i], "control", v.onChoice(q.Choices[i])).Aria("describedby", v.name("prompt"))
 			}),
 		)
 	}
-	field := app.Input().ID(v.name("reply")).Type("text").AutoComplete(false).MaxLength(4000).Aria("labelledby", v.name("prompt")).Placeholder("Your answer")
-	send := app.Button().ID(v.name("answer")).Class("control strong").Type("submit").Text("Answer")
-	if !v.InCall || q.Answered {
-		field, send = field.Disabled(true), send.Disabled(true)
-	}
-	return app.Form().Class("run-question").OnSubmit(v.onReply).Body(prompt, field, send)
+	off := !v.InCall || q.Answered
+	field := ui.New("input").ID(v.name("reply")).Type("text").Attr("autocomplete", "off").Attr("maxlength", "4000").Aria("labelledby", v.name("prompt")).Attr("placeholder", "Your answer").Disabled(off)
+	send := ui.New("button").ID(v.name("answer")).Class("control strong").Type("submit").Text("Answer").Disabled(off)
+	return ui.New("form").Key("question").Class("run-question").OnSubmit(v.onReply).Body(prompt, field, send)
 }
 
 // answers calls f with the driver and the pending question. The focus moves to the card, because the pressed button leaves the page.
@@ -195,32 +185,31 @@ func (v *runCard) answers(f func(d Driver, question string)) {
 	if q == nil {
 		return
 	}
-	focus(v.name("card"))
-	v.act(func(d Driver) { f(d, q.ID) })
+	v.page.screen.Focus(v.name("card"))
+	v.page.act(func(d Driver) { f(d, q.ID) })
 }
 
-func (v *runCard) onApprove(app.Context, app.Event) {
+func (v *runCard) onApprove() {
 	v.answers(func(d Driver, question string) { d.ApproveRun(v.Run.ID, question, true) })
 }
 
-func (v *runCard) onDecline(app.Context, app.Event) {
+func (v *runCard) onDecline() {
 	v.answers(func(d Driver, question string) { d.ApproveRun(v.Run.ID, question, false) })
 }
 
-func (v *runCard) onReply(_ app.Context, e app.Event) {
-	e.PreventDefault()
-	if text := takeValue(v.name("reply")); text != "" {
+func (v *runCard) onReply() {
+	if text := v.page.screen.TakeValue(v.name("reply")); text != "" {
 		v.answers(func(d Driver, question string) { d.ReplyRun(v.Run.ID, question, text) })
 	}
 }
 
-func (v *runCard) onChoice(choice string) app.EventHandler {
-	return func(app.Context, app.Event) {
+func (v *runCard) onChoice(choice string) func() {
+	return func() {
 		v.answers(func(d Driver, question string) { d.ReplyRun(v.Run.ID, question, choice) })
 	}
 }
 
-func (v *runCard) onCancel(app.Context, app.Event) {
-	focus(v.name("card"))
-	v.act(func(d Driver) { d.CancelRun(v.Run.ID) })
+func (v *runCard) onCancel() {
+	v.page.screen.Focus(v.name("card"))
+	v.page.act(func(d Driver) { d.CancelRun(v.Run.ID) })
 }

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/maxence-charriere/go-app/v10/pkg/app"
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/sdk"
+	"github.com/antiphon-rt/antiphon/web/internal/ui"
 )
 
 // cardOf returns the page's HTML for one run.
@@ -104,7 +104,7 @@ func TestButtonsOfARunWorkInACallAndOnce(t *testing.T) {
 
 // disabled reports whether a button of a card is disabled.
 func disabled(card *runCard, part string) bool {
-	html := app.HTMLString(card.button(part, part, "control", nil))
+	html := ui.HTML(card.button(part, part, "control", nil))
 	return strings.Contains(html, " disabled")
 }
 

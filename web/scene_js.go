@@ -33,7 +33,7 @@ const (
 	meterEvery = 100 * time.Millisecond
 )
 
-func newScene(d Driver) scenery {
+func newScene(d Driver) *scene {
 	window := js.Global()
 	document := window.Get("document")
 	s := &scene{
@@ -65,14 +65,6 @@ func (s *scene) Show(shown Snapshot) {
 		s.running = true
 		s.next()
 	}
-}
-
-// Release stops the animation and the shortcuts.
-func (s *scene) Release() {
-	s.running = false
-	s.document.Call("removeEventListener", "keydown", s.key)
-	s.key.Release()
-	s.painter.release()
 }
 
 func (s *scene) next() {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	benchmark "github.com/antiphon-rt/antiphon/cmd/antiphon/internal/bench"
+	"github.com/antiphon-rt/antiphon/internal/version"
 )
 
 type bench struct {
@@ -43,6 +44,6 @@ func (b *bench) Run(ctx context.Context) error {
 		return benchmark.PrintBare(ctx, os.Stdout, min(b.Bare, benchmark.MaxSessions))
 	}
 	return benchmark.Run(ctx, os.Stdout, benchmark.Options{
-		Version: version, Time: b.Time, Sessions: b.Sessions, Soak: b.Soak, Profile: b.Profile,
+		Version: version.Version, Time: b.Time, Sessions: b.Sessions, Soak: b.Soak, Profile: b.Profile,
 	})
 }

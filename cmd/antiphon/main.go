@@ -14,10 +14,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/antiphon-rt/antiphon/cmd/antiphon/internal/terminal"
+	"github.com/antiphon-rt/antiphon/internal/version"
 )
-
-// version is set by the build (scripts/build.sh).
-var version = "unknown"
 
 // commands are the subcommands. Every flag can also be set by an environment variable: ANTIPHON_ and the name of the flag.
 type commands struct {
@@ -38,7 +36,7 @@ type commands struct {
 type show struct{}
 
 func (show) Run() error {
-	fmt.Println("antiphon", version)
+	fmt.Println("antiphon", version.Version)
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/antiphon-rt/antiphon/internal/version"
 	"github.com/antiphon-rt/antiphon/server"
 )
 
@@ -33,7 +34,7 @@ func openTraces(ctx context.Context, endpoint string) (tracer trace.Tracer, stop
 	if err != nil {
 		return nil, nil, fmt.Errorf("--otlp-endpoint %s: %w", endpoint, err)
 	}
-	about := resource.NewSchemaless(attribute.String("service.name", "antiphon"), attribute.String("service.version", version))
+	about := resource.NewSchemaless(attribute.String("service.name", "antiphon"), attribute.String("service.version", version.Version))
 	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
 	return provider.Tracer("github.com/antiphon-rt/antiphon"), func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), traceTimeout)

@@ -5,12 +5,9 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
-	"os"
 	"strings"
 
 	"github.com/andybalholm/brotli"
@@ -18,9 +15,8 @@ import (
 
 // Bounds of the files that a page loads, in bytes.
 const (
-	mostTinyGo = 100_000
-	mostGo     = 600_000
-	mostLoader = 6_000
+	mostProgram = 100_000
+	mostLoader  = 6_000
 )
 
 // others are the scripts that a page with another client imports.
@@ -29,9 +25,6 @@ var others = []struct{ name, script string }{
 	{"livekit-client", `import { Room, RoomEvent } from "livekit-client"; window.kept = { Room, RoomEvent };`},
 	{"@elevenlabs/client", `import { Conversation } from "@elevenlabs/client"; window.kept = { Conversation };`},
 }
-
-// tinyGo is the path of the small build of make sdk.
-const tinyGo = "sdk/npm/dist/antiphon.tiny.wasm"
 
 // packed has the size of a file in three forms, in bytes.
 type packed struct{ plain, gzip, brotli int }
@@ -81,25 +74,12 @@ func sizes(h *house, _ options, r *results) error {
 	if err != nil {
 		return err
 	}
-	standard, err := measure("Antiphon, wasm by Go", program)
+	tiny, err := measure("Antiphon, wasm", program)
 	if err != nil {
 		return err
 	}
 	r.judge(target{what: "loader, gzip", want: "<= 6 kB", got: kB(small.gzip) + " kB", met: small.gzip <= mostLoader, hard: true})
-	r.judge(target{what: "wasm by Go, brotli", want: "<= 600 kB", got: kB(standard.brotli) + " kB", met: standard.brotli <= mostGo, hard: true})
-	tiny := target{what: "wasm by TinyGo, brotli", want: "<= 100 kB", got: "not built: run make sdk", hard: true}
-	switch program, err := os.ReadFile(tinyGo); {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return err
-	default:
-		p, err := measure("Antiphon, wasm by TinyGo", program)
-		if err != nil {
-			return err
-		}
-		tiny.got, tiny.met = kB(p.brotli)+" kB", p.brotli <= mostTinyGo
-	}
-	r.judge(tiny)
+	r.judge(target{what: "wasm, brotli", want: "<= 100 kB", got: kB(tiny.brotli) + " kB", met: tiny.brotli <= mostProgram, hard: true})
 	for _, o := range others {
 		file, err := pack(o.script, installed)
 		if err != nil {

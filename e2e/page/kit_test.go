@@ -16,7 +16,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
-	"github.com/antiphon-rt/antiphon/internal/pagescript"
 )
 
 const (
@@ -48,7 +47,6 @@ func newAuthor(t *testing.T) *author {
 	g := gomega.NewWithT(t)
 	g.SetDefaultEventuallyTimeout(patience)
 	g.SetDefaultEventuallyPollingInterval(glance)
-	g.Expect(script.Check()).To(gomega.Succeed())
 	a := &author{t: t, g: g, pages: map[string]sent{}}
 	a.site = rig.NewSite(t, a.serve)
 	a.server = a.site.Server

@@ -21,7 +21,7 @@ func visit(t *testing.T) (*gomega.WithT, *rig.Tab, *rig.Server) {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	g.SetDefaultEventuallyTimeout(40 * time.Second)
-	files := http.FileServer(http.Dir("../../sdk/npm/release"))
+	files := http.FileServer(http.Dir("../../sdk/npm/dist"))
 	site := rig.NewSite(t, func(w http.ResponseWriter, r *http.Request, _ string) {
 		if r.URL.Path == "/" {
 			w.Header().Set("Content-Type", "text/html")

@@ -6,13 +6,16 @@ package script
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 	"testing/fstest"
 
+	"github.com/andybalholm/brotli"
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/internal/asset"
@@ -23,7 +26,7 @@ func folder(t *testing.T) fs.FS {
 	t.Helper()
 	m := Manifest{Version: "abc", Sizes: map[string]int{}}
 	files := fstest.MapFS{}
-	for _, name := range Files {
+	for _, name := range All() {
 		m.Sizes[name] = len(name)
 		files["dist/"+name+".br"] = &fstest.MapFile{Data: []byte("brotli " + name)}
 		files["dist/"+name+".gz"] = &fstest.MapFile{Data: asset.Squeeze([]byte(name))}
@@ -32,6 +35,12 @@ func folder(t *testing.T) fs.FS {
 	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
 	files["dist/"+ManifestFile] = &fstest.MapFile{Data: manifest}
 	return files
+}
+
+func handlerOf(g *gomega.WithT, all fs.FS) http.Handler {
+	assets, version, err := load(all)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	return handler(assets, version)
 }
 
 func ask(h http.Handler, method, target string, headers ...string) *httptest.ResponseRecorder {
@@ -46,7 +55,7 @@ func ask(h http.Handler, method, target string, headers ...string) *httptest.Res
 
 func TestEveryPageMayLoadTheFiles(t *testing.T) {
 	g := gomega.NewWithT(t)
-	h := handler(folder(t))
+	h := handlerOf(g, folder(t))
 	for _, name := range Files {
 		w := ask(h, http.MethodGet, "/"+name, "Origin", "https://page.example", "Accept-Encoding", "gzip, br")
 		g.Expect(w.Code).To(gomega.Equal(http.StatusOK))
@@ -65,7 +74,7 @@ func TestEveryPageMayLoadTheFiles(t *testing.T) {
 
 func TestCachingOfProgramAndScript(t *testing.T) {
 	g := gomega.NewWithT(t)
-	h := handler(folder(t))
+	h := handlerOf(g, folder(t))
 	script := ask(h, http.MethodGet, "/antiphon.js")
 	g.Expect(script.Header().Get("Cache-Control")).To(gomega.Equal(asset.CacheCheck))
 	again := ask(h, http.MethodGet, "/antiphon.js", "If-None-Match", script.Header().Get("ETag"))
@@ -77,14 +86,27 @@ func TestCachingOfProgramAndScript(t *testing.T) {
 
 func TestUnknownNamesAreNotFound(t *testing.T) {
 	g := gomega.NewWithT(t)
-	h := handler(folder(t))
+	h := handlerOf(g, folder(t))
 	g.Expect(ask(h, http.MethodGet, "/manifest.json").Code).To(gomega.Equal(http.StatusNotFound))
 	g.Expect(ask(h, http.MethodPost, "/antiphon.js").Code).To(gomega.Equal(http.StatusMethodNotAllowed))
 	for _, all := range []fs.FS{fstest.MapFS{}, fstest.MapFS{"dist/" + ManifestFile: &fstest.MapFile{Data: []byte("{}")}}} {
-		w := ask(handler(all), http.MethodGet, "/antiphon.js")
-		g.Expect(w.Code).To(gomega.Equal(http.StatusServiceUnavailable))
-		g.Expect(bytes.TrimSpace(w.Body.Bytes())).To(gomega.BeEquivalentTo(ErrNotBuilt.Error()))
 		_, _, err := load(all)
-		g.Expect(err).To(gomega.MatchError(ErrNotBuilt))
+		g.Expect(err).To(gomega.HaveOccurred(), "a folder that is not whole")
+	}
+}
+
+// What is committed is whole: every file unpacks to the size that the manifest names, in both packings.
+func TestTheEmbeddedFilesAreWhole(t *testing.T) {
+	g := gomega.NewWithT(t)
+	assets, version := files()
+	g.Expect(version).To(gomega.MatchRegexp("^[0-9a-f]{12}$"))
+	for _, name := range All() {
+		a := assets[name]
+		plain, err := gzip.NewReader(bytes.NewReader(a.Gzip))
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		content, err := io.ReadAll(plain)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(content).To(gomega.HaveLen(a.Size), name)
+		g.Expect(io.ReadAll(brotli.NewReader(bytes.NewReader(a.Brotli)))).To(gomega.Equal(content), name)
 	}
 }

@@ -65,13 +65,14 @@ const run = (go, instance, shims, host) => {
   return program;
 };
 
-const load = async (assets, version) => {
+// load loads a program and starts it, with more functions in its host object. The script of the Talk page loads its own program in this way.
+export const load = async (assets, version, name = "antiphon.wasm", more = {}) => {
   if (typeof WebAssembly !== "object") {
     throw failure("unsupported", "this browser has no WebAssembly", "use a current Chrome, Edge, Firefox or Safari");
   }
-  const [module, { Go, shims, host }] = await Promise.all([compile(`${assets}antiphon.wasm?v=${version}`), support(`${assets}antiphon-exec.js?v=${version}`)]);
+  const [module, { Go, shims, host }] = await Promise.all([compile(`${assets}${name}?v=${version}`), support(`${assets}antiphon-exec.js?v=${version}`)]);
   const go = new Go();
-  return run(go, await WebAssembly.instantiate(module, go.importObject), shims, host);
+  return run(go, await WebAssembly.instantiate(module, go.importObject), shims, { ...host, ...more });
 };
 
 let loading, loaded;

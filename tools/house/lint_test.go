@@ -202,8 +202,6 @@ var lintCases = []lintCase{
 	{"web/page_js.go", "syscall/js", ""},
 	{"web/sdk.go", ours + "sdk", ""},
 	{"web/server.go", ours + "server", "page"},
-	{"web/app/goapp.go", "github.com/maxence-charriere/go-app/v10/pkg/app", ""},
-	{"cmd/antiphon/goapp.go", "github.com/maxence-charriere/go-app/v10/pkg/app", "go-app"},
 	{"cmd/antiphon/server.go", ours + "server", ""},
 	{"cmd/antiphon/web.go", ours + "web", ""},
 	{"cmd/antiphon/pion.go", "github.com/pion/webrtc/v4", "pion"},
@@ -217,7 +215,6 @@ var lintCases = []lintCase{
 var stubs = []string{
 	"github.com/alecthomas/kong",
 	"github.com/chromedp/chromedp",
-	"github.com/maxence-charriere/go-app/v10/pkg/app",
 	"github.com/nats-io/nats.go",
 	"github.com/onsi/gomega",
 	"github.com/pion/webrtc/v4",

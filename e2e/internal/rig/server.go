@@ -38,9 +38,6 @@ type Server struct {
 
 // Serve starts a server. The caller closes the pipeline. Pages of these origins may call the server, besides its own pages.
 func Serve(p *pipeline.Pipeline, logger *slog.Logger, origins ...string) (*Server, error) {
-	if err := web.Check(); err != nil {
-		return nil, err
-	}
 	s := &Server{Events: &Lines{}, Steps: &Lines{}, served: make(chan error, 1)}
 	var err error
 	if s.trace, err = protocolcheck.Trace("browser"); err != nil {

@@ -13,25 +13,26 @@ import (
 )
 
 // bundle returns the scripts by their names: the page's script for a script tag and as a module, the element, the worklet, and the
-// host script that the program needs, alone and with the support script.
-func (p pageScript) bundle(version string, support []byte) (map[string][]byte, error) {
+// host script that the program needs, alone and with the support script; and the script of the Talk page.
+func bundle(version string, support []byte) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	source, err := filepath.Abs(p.source)
+	source, err := filepath.Abs(npmSource)
 	if err != nil {
 		return nil, err
 	}
 	for name, o := range map[string]api.BuildOptions{
 		"antiphon.js": {
-			EntryPoints: []string{filepath.Join(p.source, "antiphon.js")}, Format: api.FormatIIFE, GlobalName: "Antiphon",
+			EntryPoints: []string{filepath.Join(npmSource, "antiphon.js")}, Format: api.FormatIIFE, GlobalName: "Antiphon",
 			Define: map[string]string{"HERE": "document.currentScript.src"},
 		},
 		"antiphon.mjs": {
-			EntryPoints: []string{filepath.Join(p.source, "antiphon.js")}, Format: api.FormatESModule,
+			EntryPoints: []string{filepath.Join(npmSource, "antiphon.js")}, Format: api.FormatESModule,
 			Define: map[string]string{"HERE": "import.meta.url"},
 		},
-		"antiphon-worklet.js": {EntryPoints: []string{filepath.Join(p.source, "worklet.js")}, Format: api.FormatIIFE},
-		"antiphon-talk.js":    {EntryPoints: []string{filepath.Join(p.source, "talk.js")}, Format: api.FormatESModule},
-		"antiphon-host.js":    {EntryPoints: []string{filepath.Join(p.source, "standalone.js")}, Format: api.FormatIIFE},
+		"antiphon-worklet.js": {EntryPoints: []string{filepath.Join(npmSource, "worklet.js")}, Format: api.FormatIIFE},
+		"talk-page.js":        {EntryPoints: []string{pageSource}, Format: api.FormatESModule},
+		"antiphon-talk.js":    {EntryPoints: []string{filepath.Join(npmSource, "talk.js")}, Format: api.FormatESModule},
+		"antiphon-host.js":    {EntryPoints: []string{filepath.Join(npmSource, "standalone.js")}, Format: api.FormatIIFE},
 		"antiphon-exec.js": {
 			Stdin: &api.StdinOptions{
 				Contents: string(support) + "\nexport { host } from \"./host.js\";", Sourcefile: "wasm_exec.js", ResolveDir: source, Loader: api.LoaderJS,

@@ -1,4 +1,4 @@
-// The page's service worker, version {{.Version}}. It keeps nothing and answers
+// The page's service worker. It keeps nothing and answers
 // nothing: a voice page without its server is of no use, and a kept copy would
 // be an old one after the server was upgraded. It is here because browsers ask
 // for one before a page can be installed, and it removes what another may have
