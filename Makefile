@@ -174,10 +174,13 @@ trace-check: verify-setup ## What the servers of the last e2e did is a path of t
 	@scripts/trace-check.sh $(TRACE)
 
 ##@ Work
-.PHONY: fmt bench bench-store bench-bargein bench-listening bench-models capacity soak hooks clean
+.PHONY: fmt release bench bench-store bench-bargein bench-listening bench-models capacity soak hooks clean
 
 fmt: lint-tool ## Format every file
 	$(LINT) fmt
+
+release: ## Check, and make the files of a release in .cache/release (DIR=FOLDER; TAG=1 also makes the tag)
+	@DIR='$(DIR)' TAG='$(TAG)' scripts/release.sh
 
 bench: build ## Print speed and size beside a reference (BENCH=regexp)
 	@scripts/bench.sh '$(BENCH)'

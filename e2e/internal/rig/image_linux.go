@@ -14,7 +14,7 @@ import (
 	"syscall"
 )
 
-// imageUser is the user of distroless images with the tag nonroot.
+// imageUser is the user of the image, who has no rights.
 const imageUser = 65532
 
 // Image is the root of the image, with this machine's C library in place of the base image's.
@@ -36,14 +36,14 @@ func NewImage(repository, root string) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, last, found := strings.Cut(string(text), ":nonroot\n")
-	if !found {
+	_, last, _ := strings.Cut(string(text), "\nFROM debian:13-slim\n")
+	if !strings.Contains(last, fmt.Sprintf("\nUSER %d:%d\n", imageUser, imageUser)) {
 		return nil, errors.New("the image's user has rights")
 	}
 	program := filepath.Join(repository, "bin", "antiphon")
 	copies := imageCopies.FindAllStringSubmatch(last, -1)
-	if len(copies) != 1 || copies[0][1] != "/src/bin/antiphon" {
-		return nil, fmt.Errorf("the image has %v, and not the program alone", copies)
+	if len(copies) != 2 || copies[0][1] != "/models" || copies[1][1] != "/src/bin/antiphon" {
+		return nil, fmt.Errorf("the image has %v, and not the models and the program alone", copies)
 	}
 	i := &Image{Root: root}
 	for _, m := range imageRuns.FindAllStringSubmatch(last, -1) {
@@ -55,8 +55,8 @@ func NewImage(repository, root string) (*Image, error) {
 			return nil, fmt.Errorf("%s: %w", m[0], err)
 		}
 	}
-	if len(i.Entry) != 1 || i.Entry[0] != copies[0][2] {
-		return nil, fmt.Errorf("the image starts %q and has %s", i.Entry, copies[0][2])
+	if len(i.Entry) != 1 || i.Entry[0] != copies[1][2] {
+		return nil, fmt.Errorf("the image starts %q and has %s", i.Entry, copies[1][2])
 	}
 	libraries, err := exec.Command("ldd", program).Output()
 	if err != nil {
