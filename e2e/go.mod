@@ -16,7 +16,7 @@ require (
 	github.com/onsi/gomega v1.44.0
 	github.com/thesyncim/gopus v0.1.1
 	go.uber.org/goleak v1.3.0
-	golang.org/x/mod v0.39.0
+	golang.org/x/mod v0.41.0
 	golang.org/x/sync v0.24.0
 )
 

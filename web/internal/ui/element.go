@@ -2,5 +2,7 @@
 
 package ui
 
+// What a node keeps of the document outside of a browser.
+
 // element is nothing outside of a browser.
 type element struct{}

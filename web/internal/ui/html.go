@@ -1,5 +1,7 @@
 package ui
 
+// Nodes as HTML.
+
 import "strings"
 
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;")

@@ -1,5 +1,7 @@
 package ui
 
+// Nodes in the document of a browser.
+
 import (
 	"strings"
 	"syscall/js"
