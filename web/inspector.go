@@ -6,9 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/web/internal/ui"
-
 	"github.com/antiphon-rt/antiphon/sdk"
+	"github.com/antiphon-rt/antiphon/web/internal/ui"
 )
 
 // maxSteps is how many transitions the inspector shows.

@@ -36,22 +36,8 @@ func NewPage(d Driver, s Snapshot) *Page {
 	return &Page{driver: d, shown: s, lines: map[string]lineNode{}}
 }
 
-// show shows a snapshot.
-func (p *Page) show(s Snapshot) {
-	p.shown = s
-	p.update()
-	p.follow()
-}
-
 // update shows the page as it is now.
 func (p *Page) update() { p.screen.Show(p.render()) }
-
-// follow keeps the newest line in sight of a user who has not scrolled back.
-func (p *Page) follow() {
-	if !p.away && len(p.shown.Lines) > 0 {
-		p.screen.ToEnd("scroll")
-	}
-}
 
 func (p *Page) onScroll() { p.away = len(p.shown.Lines) > 0 && !p.screen.AtEnd("scroll") }
 

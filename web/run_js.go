@@ -39,3 +39,17 @@ func Run(d Driver) {
 	})
 	select {}
 }
+
+// show shows a snapshot.
+func (p *Page) show(s Snapshot) {
+	p.shown = s
+	p.update()
+	p.follow()
+}
+
+// follow keeps the newest line in sight of a user who has not scrolled back.
+func (p *Page) follow() {
+	if !p.away && len(p.shown.Lines) > 0 {
+		p.screen.ToEnd("scroll")
+	}
+}

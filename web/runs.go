@@ -6,9 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/web/internal/ui"
-
 	"github.com/antiphon-rt/antiphon/sdk"
+	"github.com/antiphon-rt/antiphon/web/internal/ui"
 )
 
 // RunInfo is work in the background that the agent has begun.

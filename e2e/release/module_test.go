@@ -17,26 +17,30 @@ import (
 	"golang.org/x/mod/zip"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
-	"github.com/antiphon-rt/antiphon/server"
 	script "github.com/antiphon-rt/antiphon/internal/pagescript"
+	"github.com/antiphon-rt/antiphon/server"
 )
 
 // ours is the module, and its tag.
 var ours = module.Version{Path: "github.com/antiphon-rt/antiphon", Version: "v" + server.Version}
 
-// proxy writes a module proxy with this version alone, made of the committed files, into a folder.
-func proxy(g *gomega.WithT, folder string) {
+// proxy writes a module proxy with this version alone, made of the files in git's index, into a folder.
+func proxy(t *testing.T, g *gomega.WithT, folder string) {
+	t.Helper()
 	repository, err := filepath.Abs("../..")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	folder = filepath.Join(folder, ours.Path, "@v")
 	g.Expect(os.MkdirAll(folder, 0o755)).To(gomega.Succeed())
 	archive, err := os.Create(filepath.Join(folder, ours.Version+".zip"))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(zip.CreateFromVCS(archive, ours, repository, "HEAD", "")).To(gomega.Succeed())
-	g.Expect(archive.Close()).To(gomega.Succeed())
-	cmd := exec.Command("git", "show", "HEAD:go.mod")
+	tree := filepath.Join(t.TempDir(), "tree")
+	cmd := exec.CommandContext(t.Context(), "git", "checkout-index", "--all", "--prefix="+tree+"/")
 	cmd.Dir = repository
-	goMod, err := cmd.Output()
+	out, err := cmd.CombinedOutput()
+	g.Expect(err).NotTo(gomega.HaveOccurred(), string(out))
+	g.Expect(zip.CreateFromDir(archive, ours, tree)).To(gomega.Succeed())
+	g.Expect(archive.Close()).To(gomega.Succeed())
+	goMod, err := os.ReadFile(filepath.Join(tree, "go.mod"))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	info, err := json.Marshal(map[string]any{"Version": ours.Version, "Time": time.Unix(0, 0).UTC()})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -58,7 +62,7 @@ func newStranger(t *testing.T) stranger {
 	dir := t.TempDir()
 	cache, err := exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE").Output()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	proxy(g, filepath.Join(dir, "proxy"))
+	proxy(t, g, filepath.Join(dir, "proxy"))
 	s := stranger{g: g, folder: filepath.Join(dir, "folder")}
 	g.Expect(os.Mkdir(s.folder, 0o755)).To(gomega.Succeed())
 	s.env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOSUMDB=off", "GOTOOLCHAIN=local",
@@ -70,7 +74,7 @@ func newStranger(t *testing.T) stranger {
 
 // does runs a command of Go in the folder.
 func (s stranger) does(args ...string) {
-	cmd := exec.Command("go", args...)
+	cmd := exec.Command("go", args...) //nolint:gosec // commands of these tests
 	cmd.Dir, cmd.Env = s.folder, s.env
 	out, err := cmd.CombinedOutput()
 	s.g.Expect(err).NotTo(gomega.HaveOccurred(), "go %v: %s", args, out)

@@ -320,6 +320,7 @@ func (d *Decoder) any(n *yaml.Node) any {
 			all = append(all, d.any(one))
 		}
 		return all
+	default: // one value
 	}
 	var found any
 	if err := n.Decode(&found); err != nil {

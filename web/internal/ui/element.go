@@ -5,4 +5,4 @@ package ui
 // What a node keeps of the document outside of a browser.
 
 // element is nothing outside of a browser.
-type element struct{}
+type element struct{} //nolint:unused // only a browser has elements

@@ -13,7 +13,7 @@ type Node struct {
 	markup  string // given markup in place of everything else
 	kids    []*Node
 	on      []listener
-	element element // what shows the node in the document
+	element element //nolint:unused,nolintlint // in a browser: what shows the node in the document
 }
 
 // attribute is a name and a value. A flag is a property that is either on or off, such as disabled.
@@ -151,6 +151,3 @@ func (n *Node) listen(kind string, f func()) *Node {
 	n.on = append(n.on, listener{kind, func(string) { f() }})
 	return n
 }
-
-// same reports whether the element that shows one node can show the other.
-func same(a, b *Node) bool { return a.tag == b.tag && a.key == b.key && a.markup == b.markup }

@@ -258,3 +258,6 @@ func (s *Screen) Copy(text string) bool {
 	clipboard.Call("writeText", text)
 	return true
 }
+
+// same reports whether the element that shows one node can show the other.
+func same(a, b *Node) bool { return a.tag == b.tag && a.key == b.key && a.markup == b.markup }
