@@ -90,7 +90,7 @@ func TestEveryEffectIsToldOrHasAReason(t *testing.T) {
 // declared are the types of a machine that have the method effect.
 func declared(t *testing.T, machine string) []any {
 	t.Helper()
-	folder := filepath.Join("..", "..", machine)
+	folder := filepath.Join("..", "..", "coord", machine)
 	packages, err := parser.ParseDir(token.NewFileSet(), folder, func(f fs.FileInfo) bool {
 		return !strings.HasSuffix(f.Name(), "_test.go")
 	}, 0)
