@@ -7,12 +7,13 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"fmt"
 	"math/big"
 	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -33,6 +34,9 @@ type imageJob struct {
 
 // runImage runs the image's program until this program is told to end.
 func runImage(j imageJob) error {
+	if err := j.Image.Mount(); err != nil {
+		return err
+	}
 	cmd := j.Image.Run(j.Args...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	told := make(chan os.Signal, 1)
@@ -81,14 +85,18 @@ func newImage(t *testing.T, g *gomega.WithT) (image *rig.Image, key string) {
 	return image, key
 }
 
-// call starts the image's program with these flags behind the gateway, and talks with it.
-func (i imageJob) call(t *testing.T, g *gomega.WithT, scheme, listens, url, key string) {
+// greetings are what the client says.
+var greetings = []string{"good morning 0", "good morning 1"}
+
+// call starts the image's program with these flags behind the gateway, and has the client talk with it.
+func (i imageJob) call(t *testing.T, g *gomega.WithT, listens string, job clientJob, texts ...string) {
 	t.Helper()
+	scheme, _, _ := strings.Cut(job.URL, "://")
 	start(t, g, "inner", "image", i).says("listening on " + scheme + "://" + listens)
-	client := start(t, g, "client", "client", clientJob{URL: scheme + "://" + url, Key: key, Speaks: true})
+	client := start(t, g, "client", "client", job)
 	client.says("connected")
-	for i := range 2 {
-		client.ask(fmt.Sprint("good morning ", i))
+	for _, text := range texts {
+		client.ask(text)
 	}
 }
 
@@ -124,10 +132,20 @@ func TestContainerBehindNAT(t *testing.T) {
 			if row.coturn {
 				coturn(t, g, "--no-udp")
 			}
-			args := append(append(image.Command, "--public-address", "203.0.113.20"), row.args...)
-			imageJob{Image: *image, Args: args}.call(t, g, "http", "0.0.0.0:8080", "203.0.113.20:8080", key)
+			args := slices.Concat(image.Command, []string{"--pipeline", "scripted", "--public-address", "203.0.113.20"}, row.args)
+			imageJob{Image: *image, Args: args}.call(t, g, "0.0.0.0:8080", clientJob{URL: "http://203.0.113.20:8080", Key: key, Speaks: true}, greetings...)
 		})
 	}
+}
+
+// TestTheImageSpeaks checks that the image, with the command of the Dockerfile and the models of make talk, answers aloud.
+func TestTheImageSpeaks(t *testing.T) {
+	g := gomega.NewWithT(t)
+	image, key := newImage(t, g)
+	route(t, symmetric, "")
+	forward(t, []string{"tcp dport 8080", "udp dport 3478"})
+	args := append(image.Command, "--public-address", "203.0.113.20")
+	imageJob{Image: *image, Args: args}.call(t, g, "0.0.0.0:8080", clientJob{URL: "http://203.0.113.20:8080", Key: key, Answer: "Two plus two is four."}, "What is two plus two?")
 }
 
 // TestOnePort checks that TCP port 443 alone carries a call: HTTPS, and ICE over TCP, TURN over TCP or TURN over TLS beside it. Firewalls that
@@ -147,7 +165,7 @@ func TestOnePort(t *testing.T) {
 			imageJob{Image: *image, Args: []string{
 				"serve", "--listen", all, "--tls-cert", "/run/secrets/cert", "--tls-key", "/run/secrets/key", "--ice-tcp", all, "--turn", all,
 				"--udp-port", "3478", "--pipeline", "scripted", "--api-key-file", "/run/secrets/antiphon-keys", "--public-address", "203.0.113.20",
-			}}.call(t, g, "https", all, "203.0.113.20", key)
+			}}.call(t, g, all, clientJob{URL: "https://203.0.113.20", Key: key, Speaks: true}, greetings...)
 		})
 	}
 }

@@ -2,6 +2,7 @@ package reach
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	_ "embed"
@@ -140,9 +141,10 @@ func servePage(w http.ResponseWriter, r *http.Request) {
 }
 
 // clientJob says how a client calls. With Speaks it speaks its lines, as the scripted recogniser understands them; else it writes them.
+// Answer is what the agent answers to each line; empty: the answer of the scripted pipeline, whose sound the client reads.
 type clientJob struct {
-	URL, Key string
-	Speaks   bool
+	URL, Key, Answer string
+	Speaks           bool
 }
 
 // talk places a call. For each line of its input it asks for an answer. Once the text of the answer is there and nothing sounds any more, it
@@ -179,6 +181,7 @@ func talk(j clientJob) error {
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		before := len(speaker.Recording())
+		_, sounded := speaker.Sounded()
 		if j.Speaks {
 			_, err = mic.Speak(scripted.Tones(lines.Text()))
 		} else {
@@ -187,7 +190,7 @@ func talk(j clientJob) error {
 		if err != nil {
 			return err
 		}
-		for !answered(s.Snapshot(), lines.Text()) {
+		for !answered(s.Snapshot(), lines.Text(), cmp.Or(j.Answer, "You said: "+lines.Text())) {
 			select {
 			case <-changed:
 			case <-ctx.Done():
@@ -196,6 +199,11 @@ func talk(j clientJob) error {
 		}
 		if err := speaker.AwaitSilence(ctx, 400*time.Millisecond); err != nil {
 			return err
+		}
+		if j.Answer != "" {
+			_, now := speaker.Sounded()
+			fmt.Println("heard", now-sounded > 500*time.Millisecond)
+			continue
 		}
 		heard, err := scripted.Heard(speaker.RecordingFrom(before))
 		if err != nil {
@@ -206,14 +214,14 @@ func talk(j clientJob) error {
 	return s.Close(ctx)
 }
 
-// answered reports whether the transcript ends with what the user said and the agent's answer to it.
-func answered(now sdk.Snapshot, said string) bool {
+// answered reports whether the transcript ends with what the user said and this answer of the agent.
+func answered(now sdk.Snapshot, said, answer string) bool {
 	n := len(now.Transcript)
 	if n < 2 || now.State != sdk.Listening {
 		return false
 	}
 	user, agent := now.Transcript[n-2], now.Transcript[n-1]
-	return user.Role == sdk.User && user.Text == said && agent.Role == sdk.Agent && !agent.Live && agent.Text == "You said: "+said
+	return user.Role == sdk.User && user.Text == said && agent.Role == sdk.Agent && !agent.Live && agent.Text == answer
 }
 
 // actor is a program in a namespace whose output the test reads.

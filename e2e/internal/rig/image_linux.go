@@ -17,15 +17,19 @@ import (
 // imageUser is the user of the image, who has no rights.
 const imageUser = 65532
 
-// Image is the root of the image, with this machine's C library in place of the base image's.
+// Image is the root of the image, with this machine's C library in place of the base image's, and the models that setup.sh has fetched.
 type Image struct {
-	Root string
+	Root   string
+	Models string // the folder on this machine that is /models in the image
+	// Env has the lines ENV of the Dockerfile.
+	Env []string
 	// Entry and Command are ENTRYPOINT and CMD of the Dockerfile.
 	Entry, Command []string
 }
 
 var (
 	imageCopies = regexp.MustCompile(`(?m)^COPY --from=build (\S+) (\S+)$`)
+	imageEnv    = regexp.MustCompile(`(?m)^ENV (\S+=\S+)$`)
 	imageRuns   = regexp.MustCompile(`(?m)^(ENTRYPOINT|CMD) (\[.*\])$`)
 	libraryPath = regexp.MustCompile(`(?m)(/\S+) \(0x`)
 )
@@ -45,7 +49,14 @@ func NewImage(repository, root string) (*Image, error) {
 	if len(copies) != 2 || copies[0][1] != "/models" || copies[1][1] != "/src/bin/antiphon" {
 		return nil, fmt.Errorf("the image has %v, and not the models and the program alone", copies)
 	}
-	i := &Image{Root: root}
+	models, err := filepath.Abs(filepath.Join(repository, ".cache", "models"))
+	if err != nil {
+		return nil, err
+	}
+	i := &Image{Root: root, Models: models}
+	for _, m := range imageEnv.FindAllStringSubmatch(last, -1) {
+		i.Env = append(i.Env, m[1])
+	}
 	for _, m := range imageRuns.FindAllStringSubmatch(last, -1) {
 		into := &i.Entry
 		if m[1] == "CMD" {
@@ -58,15 +69,41 @@ func NewImage(repository, root string) (*Image, error) {
 	if len(i.Entry) != 1 || i.Entry[0] != copies[1][2] {
 		return nil, fmt.Errorf("the image starts %q and has %s", i.Entry, copies[1][2])
 	}
-	libraries, err := exec.Command("ldd", program).Output()
+	engines, err := filepath.Glob(filepath.Join(models, "*", "*.so"))
+	if err != nil {
+		return nil, err
+	}
+	libraries, err := exec.Command("ldd", append(engines, program)...).Output() //nolint:gosec // files that setup.sh has fetched
 	if err != nil {
 		return nil, fmt.Errorf("ldd %s: %w", program, err)
 	}
 	err = errors.Join(os.Chmod(root, 0o755), i.add(program, i.Entry[0])) //nolint:gosec // the image's user reads it
 	for _, m := range libraryPath.FindAllSubmatch(libraries, -1) {
-		err = errors.Join(err, i.add(string(m[1]), string(m[1])))
+		if !strings.HasPrefix(string(m[1]), models) {
+			err = errors.Join(err, i.add(string(m[1]), string(m[1])))
+		}
 	}
 	return i, err
+}
+
+// Mount gives the image the folders that a container has: /proc, /tmp and its models. The caller needs a mount namespace of its own. Its end unmounts
+// them.
+func (i *Image) Mount() error {
+	temporary := filepath.Join(i.Root, "tmp")
+	if err := errors.Join(os.MkdirAll(temporary, 0o755), os.Chmod(temporary, os.ModeSticky|0o777)); err != nil { //nolint:gosec // as /tmp is
+		return err
+	}
+	for path, from := range map[string]string{"/proc": "/proc", "/models": i.Models} {
+		to := filepath.Join(i.Root, path)
+		err := os.MkdirAll(to, 0o755) //nolint:gosec // the image's user reads it
+		if err == nil {
+			err = syscall.Mount(from, to, "", syscall.MS_BIND|syscall.MS_REC, "")
+		}
+		if err != nil {
+			return fmt.Errorf("%s of the image: %w", path, err)
+		}
+	}
+	return nil
 }
 
 // add copies a file of this machine into the image.
@@ -94,7 +131,7 @@ func (i *Image) Secret(path, text string) error {
 // Run returns a command of the image's program with these arguments, as the image's user.
 func (i *Image) Run(args ...string) *exec.Cmd {
 	cmd := exec.Command(i.Entry[0], args...) //nolint:noctx // SIGTERM ends it
-	cmd.Dir = "/"
+	cmd.Dir, cmd.Env = "/", i.Env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: i.Root, Pdeathsig: syscall.SIGKILL}
 	if mapsUser(imageUser) {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: imageUser, Gid: imageUser}
