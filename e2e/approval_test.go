@@ -24,7 +24,6 @@ import (
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 )
 
 // booker is a model that books a trip when it is asked first, and says "Very well." else.
@@ -38,12 +37,12 @@ func (booker) Generate(_ context.Context, r pipeline.Request, emit func(pipeline
 }
 
 // approves is the worker of a tool that needs an approval.
-func approves(book *tool.Tool) runs.Worker {
+func approves(book *pipeline.ServerTool) runs.Worker {
 	return toolrun.Worker(book, toolrun.Background{Approval: true})
 }
 
 // wonders is a worker that asks which seat it books.
-func wonders(book *tool.Tool) runs.Worker {
+func wonders(book *pipeline.ServerTool) runs.Worker {
 	return runs.Worker{Tool: book.Name, Work: func(ctx context.Context, t *runs.Turn) (json.RawMessage, error) {
 		a, err := t.Ask(ctx, "seat", runs.Question{Prompt: "Which seat?", Choices: []string{"window", "aisle"}})
 		if err != nil {
@@ -57,7 +56,7 @@ func wonders(book *tool.Tool) runs.Worker {
 }
 
 // bookings opens a server with neural speech and a tool that works in the background. booked gets the arguments of each call of the tool.
-func bookings(t *testing.T, worker func(*tool.Tool) runs.Worker) (h *house, speaks pipeline.Synthesizer, booked chan string) {
+func bookings(t *testing.T, worker func(*pipeline.ServerTool) runs.Worker) (h *house, speaks pipeline.Synthesizer, booked chan string) {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	c := sherpa.Config{Models: "../.cache/models", Processes: 1}
@@ -69,7 +68,7 @@ func bookings(t *testing.T, worker func(*tool.Tool) runs.Worker) (h *house, spea
 	p.Model = booker{}
 	g.Expect(p.Warm(t.Context())).To(gomega.Succeed())
 	booked = make(chan string, 9)
-	book := tool.Tool{Tool: pipeline.Tool{Name: "book_trip", Parameters: []byte(`{"type":"object"}`)}, Run: func(_ context.Context, arguments string) (string, error) {
+	book := pipeline.ServerTool{Tool: pipeline.Tool{Name: "book_trip", Parameters: []byte(`{"type":"object"}`)}, Run: func(_ context.Context, arguments string) (string, error) {
 		booked <- arguments
 		return "booked", nil
 	}}
@@ -81,7 +80,7 @@ func bookings(t *testing.T, worker func(*tool.Tool) runs.Worker) (h *house, spea
 	logger := slog.New(slog.DiscardHandler)
 	h = open(t, nil, func(cfg *server.Config) {
 		cfg.Pipeline, cfg.Runs = p, runsapi.New(r, logger)
-		cfg.Tools = tool.Set{Tools: []tool.Tool{toolrun.Offer(r, book.Tool, logger)}}
+		cfg.Tools = pipeline.ServerTools{Tools: []pipeline.ServerTool{toolrun.Offer(r, book.Tool, logger)}}
 	})
 	return h, p.Synthesizer, booked
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -38,7 +37,7 @@ func TestAServerToolInACall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			asked := make(chan string, 1)
-			weather := tool.Tool{
+			weather := pipeline.ServerTool{
 				Tool: pipeline.Tool{
 					Name: "weather", Description: "The weather in a town.", Parameters: []byte(`{"type":"object","properties":{"town":{"type":"string"}}}`),
 				},
@@ -47,7 +46,7 @@ func TestAServerToolInACall(t *testing.T) {
 					return "clear", nil
 				},
 			}
-			h := open(t, nil, func(cfg *server.Config) { cfg.Tools = tool.Set{Tools: []tool.Tool{weather}} })
+			h := open(t, nil, func(cfg *server.Config) { cfg.Tools = pipeline.ServerTools{Tools: []pipeline.ServerTool{weather}} })
 			c := call(t, callOptions{url: h.url, webSocket: webSocket})
 			c.say("what is the weather")
 			c.answer("Tool said: clear")

@@ -26,7 +26,6 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/telemetry"
 	"github.com/antiphon-rt/antiphon/internal/version"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -143,7 +142,7 @@ type Config struct {
 	AnswerAhead bool
 	// Tools are tools that the Server runs itself when the model calls them, in every session beside those of its client. A client sees such a call
 	// as an item of type mcp_call.
-	Tools tool.Set
+	Tools pipeline.ServerTools
 	// Summaries say when the model gets a summary in place of the oldest items of a long conversation. The zero value takes the defaults.
 	Summaries SummaryLimits
 

@@ -2,7 +2,7 @@ package bargein
 
 // The states, events and effects of the machine.
 
-import "github.com/antiphon-rt/antiphon/coord/id"
+import "github.com/antiphon-rt/antiphon/coord/machine"
 
 // ID is the number of a candidate: speech with which the user may be interrupting. New candidates count up from 1. 0 means
 // none.
@@ -23,34 +23,34 @@ type State interface {
 type (
 	// Silent: the user hears no response. Last is the newest response that the user heard. Cut: the server interrupted it.
 	Silent struct {
-		Last id.Response
+		Last machine.Response
 		Cut  bool
 	}
 	// Playing: the client plays Resp at full level.
-	Playing struct{ Resp id.Response }
+	Playing struct{ Resp machine.Response }
 	// Ducked: the level is down while Candidate waits for its verdict. The client played Resp at full level, without a
 	// gap, up to Full.
 	Ducked struct {
-		Resp      id.Response
+		Resp      machine.Response
 		Candidate ID
 		Full      Position
 	}
 	// Silenced is Ducked after the speech has lasted: the user hears nothing of the agent.
 	Silenced struct {
-		Resp      id.Response
+		Resp      machine.Response
 		Candidate ID
 		Full      Position
 	}
 	// Restored: the level is full again, and the silence plays that the server sends in place of the response. The client has
 	// sent SendReady. Candidate still waits for its verdict.
 	Restored struct {
-		Resp      id.Response
+		Resp      machine.Response
 		Candidate ID
 	}
 	// Unanswered: the deadline came before the server's silence. The level is full again. If the server's silence comes
 	// later, the client reports Full with SendReady.
 	Unanswered struct {
-		Resp      id.Response
+		Resp      machine.Response
 		Candidate ID
 		Full      Position
 	}
@@ -84,9 +84,9 @@ type Event interface {
 
 type (
 	// Began: the user hears Resp from now on.
-	Began struct{ Resp id.Response }
+	Began struct{ Resp machine.Response }
 	// Ended: the user has heard Resp to its end.
-	Ended struct{ Resp id.Response }
+	Ended struct{ Resp machine.Response }
 	// Onset: the client's detector finds speech that is not the agent's echo. Candidate is
 	// fresh; At is the position that plays now.
 	Onset struct {
@@ -109,7 +109,7 @@ type (
 	// Confirmed: the server has interrupted Resp, for this client's candidate or for an onset that the server found itself. At
 	// is the position that plays now.
 	Confirmed struct {
-		Resp id.Response
+		Resp machine.Response
 		At   Position
 	}
 	// Expired: the deadline of Candidate has come.
@@ -137,7 +137,7 @@ type (
 	// SendCandidate tells the server: antiphon.barge_in.candidate.
 	SendCandidate struct {
 		Candidate ID
-		Resp      id.Response
+		Resp      machine.Response
 		At        Position
 	}
 	// ArmDeadline starts a timer of 1.5 s. When it ends, the client stops waiting for the verdict on Candidate.
@@ -154,10 +154,10 @@ type (
 		At        Position
 	}
 	// Mute drops every packet of Resp from now on, at any level. The driver knows the packets by their timestamps.
-	Mute struct{ Resp id.Response }
+	Mute struct{ Resp machine.Response }
 	// SendHeard sends antiphon.barge_in.heard. It tells the server that the client played Resp, at any level, up to At.
 	SendHeard struct {
-		Resp id.Response
+		Resp machine.Response
 		At   Position
 	}
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
@@ -43,7 +43,7 @@ func may(_ State, g Seen) []Event {
 	if fresh := g.Newest + 1; fresh <= newestCandidate {
 		out = append(out, Onset{fresh, Position(100 * fresh)})
 	}
-	for r := id.Response(1); r <= newestResponse; r++ {
+	for r := machine.Response(1); r <= newestResponse; r++ {
 		out = append(out, Began{r}, Ended{r}, Confirmed{r, Position(1000 * r)})
 	}
 	for c := ID(1); c <= newestCandidate; c++ {

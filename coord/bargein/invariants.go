@@ -3,7 +3,6 @@ package bargein
 // The invariants of the machine: one function for each, which reports whether one step keeps it.
 
 import (
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
@@ -106,7 +105,7 @@ func nothingHeardAfterConfirm(before, after Seen, step edge) bool {
 }
 
 // heard returns the response that plays in s, at any level, or 0.
-func heard(s State) id.Response {
+func heard(s State) machine.Response {
 	switch s := s.(type) {
 	case Playing:
 		return s.Resp

@@ -3,7 +3,6 @@ package bargein
 // The monitor of the machine: what it remembers of earlier steps, and the list of invariants that it checks.
 
 import (
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
@@ -20,14 +19,14 @@ const (
 // Seen is what the monitor remembers of earlier steps. The numbers of responses and candidates count up, so one number is
 // enough to know all older ones.
 type Seen struct {
-	Resp   id.Response // the response that plays; 0 is none
-	Last   id.Response // the newest response that has played or was cut
-	Cut    id.Response // the newest response that was cut
-	Newest ID          // the newest candidate that was sent to the server
-	Waits  ID          // the candidate that waits for its verdict; 0 is none
-	Owes   ID          // the candidate whose SendReady is still to come; 0 is none
-	Full   Position    // if Owes is set: the response was played at full level up to here
-	Armed  ID          // the candidate whose deadline runs; 0 is none
+	Resp   machine.Response // the response that plays; 0 is none
+	Last   machine.Response // the newest response that has played or was cut
+	Cut    machine.Response // the newest response that was cut
+	Newest ID               // the newest candidate that was sent to the server
+	Waits  ID               // the candidate that waits for its verdict; 0 is none
+	Owes   ID               // the candidate whose SendReady is still to come; 0 is none
+	Full   Position         // if Owes is set: the response was played at full level up to here
+	Armed  ID               // the candidate whose deadline runs; 0 is none
 	Level  Level
 	Down   bool // the connection is over
 }

@@ -3,7 +3,6 @@ package bargein
 // The transitions of the machine: one row for each state and event.
 
 import (
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
@@ -130,7 +129,7 @@ var Table = machine.Join(
 )
 
 // duck lowers the level first, because that must be quick. The message to the server comes after it.
-func duck(resp id.Response, e Onset, full Position) (Ducked, []Effect) {
+func duck(resp machine.Response, e Onset, full Position) (Ducked, []Effect) {
 	return Ducked{resp, e.Candidate, full}, []Effect{Duck{}, SendCandidate{e.Candidate, resp, e.At}, ArmDeadline{e.Candidate}}
 }
 

@@ -2,7 +2,7 @@ package draft
 
 // The states, events and effects of the machine.
 
-import "github.com/antiphon-rt/antiphon/coord/id"
+import "github.com/antiphon-rt/antiphon/coord/machine"
 
 // State is one of Idle, Busy, Writing, Waiting, Terminated. Gen is the number of the newest draft.
 //
@@ -20,7 +20,7 @@ type (
 	// Writing: draft Gen is at work for turn Turn, whose end is likely.
 	Writing struct {
 		Gen  uint32
-		Turn id.Turn
+		Turn machine.Turn
 	}
 	// Waiting: the turn of draft Gen is committed. The draft goes on, and waits for the body of the response.
 	Waiting struct{ Gen uint32 }
@@ -38,11 +38,11 @@ type Event interface {
 
 type (
 	// Likely: the end of turn Turn is likely, and its text is new.
-	Likely struct{ Turn id.Turn }
+	Likely struct{ Turn machine.Turn }
 	// Resumed: the user speaks again in the open turn.
 	Resumed struct{}
 	// Committed: turn Turn has become an item.
-	Committed struct{ Turn id.Turn }
+	Committed struct{ Turn machine.Turn }
 	// Dropped: the turn is dropped, or no response will answer it.
 	Dropped struct{}
 	// Failed: draft Gen has failed.

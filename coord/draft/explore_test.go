@@ -8,7 +8,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
@@ -54,7 +54,7 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 // may offers every event, with every turn of the domain, and with every draft that was or never began.
 func may(_ State, g Seen) []Event {
 	out := []Event{Resumed{}, Dropped{}, Began{}, Began{Matches: true}, Over{}, Shutdown{}}
-	for turn := range id.Turn(newestTurn) {
+	for turn := range machine.Turn(newestTurn) {
 		if g.Gen < newestGen {
 			out = append(out, Likely{turn + 1})
 		}

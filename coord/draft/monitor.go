@@ -3,17 +3,16 @@ package draft
 // The monitor of the machine: its invariants, and what they remember of earlier steps.
 
 import (
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
 // Seen is what the monitor remembers of earlier steps.
 type Seen struct {
-	Gen       uint32  // the newest draft
-	Works     bool    // this draft is at work
-	Turn      id.Turn // of this draft; 0 while none is at work
-	Committed bool    // that turn is committed
-	Body      bool    // the body of a response runs
+	Gen       uint32       // the newest draft
+	Works     bool         // this draft is at work
+	Turn      machine.Turn // of this draft; 0 while none is at work
+	Committed bool         // that turn is committed
+	Body      bool         // the body of a response runs
 	Down      bool
 }
 

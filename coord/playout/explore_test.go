@@ -8,7 +8,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
@@ -111,7 +111,7 @@ func may(s State, g Seen) []Event {
 	if _, held := s.(Held); !held || g.Gen < newestGen {
 		out = append(out, Candidate{1, early, false}, Candidate{2, late, false}, Candidate{1, early, true}, Candidate{2, late, true})
 	}
-	for r := id.Response(1); r <= newest; r++ {
+	for r := machine.Response(1); r <= newest; r++ {
 		if g.Gen < newestGen {
 			out = append(out, Missed{r, early, 0}, Missed{r, late, 1})
 		}

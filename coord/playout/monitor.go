@@ -3,27 +3,26 @@ package playout
 // The monitor of the machine: what it remembers of earlier steps, and the list of invariants that it checks.
 
 import (
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
 // Seen is what the monitor remembers of earlier steps. The numbers of responses count up, so one number is enough to know
 // all that have ended.
 type Seen struct {
-	Ended     id.Response // the newest response that was drained or dropped
-	Resp      id.Response // the response that plays or is held; 0 is none
-	Started   bool        // its start was announced, its end was not
-	Tail      bool        // it is held after its end was announced
-	Sounds    bool        // the audio of Resp goes out
-	Candidate id.Turn     // the candidate that Resp is held for; 0 is none
-	Client    id.Turn     // the candidate on which the client waits for a verdict; 0 is none
-	Awaits    bool        // the client's ready has not come
-	Rejected  bool        // the candidate was rejected before the ready came
-	At        Position    // the position at which Resp was held or cut
-	Last      id.Response // the response that was drained last, if none has begun since and its end was not played again; 0 is none
-	Cut       id.Response // the dropped response about which the client still has to report; 0 is none
-	Gen       uint32      // the generation of the newest segment
-	Down      bool        // the session has ended
+	Ended     machine.Response // the newest response that was drained or dropped
+	Resp      machine.Response // the response that plays or is held; 0 is none
+	Started   bool             // its start was announced, its end was not
+	Tail      bool             // it is held after its end was announced
+	Sounds    bool             // the audio of Resp goes out
+	Candidate machine.Turn     // the candidate that Resp is held for; 0 is none
+	Client    machine.Turn     // the candidate on which the client waits for a verdict; 0 is none
+	Awaits    bool             // the client's ready has not come
+	Rejected  bool             // the candidate was rejected before the ready came
+	At        Position         // the position at which Resp was held or cut
+	Last      machine.Response // the response that was drained last, if none has begun since and its end was not played again; 0 is none
+	Cut       machine.Response // the dropped response about which the client still has to report; 0 is none
+	Gen       uint32           // the generation of the newest segment
+	Down      bool             // the session has ended
 }
 
 // Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the simulation and a server
@@ -88,7 +87,7 @@ func (g Seen) fits(e Event) bool {
 }
 
 // judges reports whether a verdict on t is the first verdict on the candidate that the response is held for.
-func (g Seen) judges(t id.Turn) bool { return g.Candidate != 0 && t == g.Candidate && !g.Rejected }
+func (g Seen) judges(t machine.Turn) bool { return g.Candidate != 0 && t == g.Candidate && !g.Rejected }
 
 // known reports whether the client has been told of the response that plays or is held.
 func (g Seen) known() bool { return g.Started || g.Tail }

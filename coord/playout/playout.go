@@ -2,12 +2,12 @@ package playout
 
 // The states, events and effects of the machine.
 
-import "github.com/antiphon-rt/antiphon/coord/id"
+import "github.com/antiphon-rt/antiphon/coord/machine"
 
 // Position is a position in a response: MS milliseconds of audio after the beginning of Item. The zero Position is the beginning
 // of the response.
 type Position struct {
-	Item id.Item
+	Item machine.Item
 	MS   uint32
 }
 
@@ -47,11 +47,11 @@ type (
 	// user may not have heard its tail yet. Last is 0 if there is none, or if it was cut.
 	Silent struct {
 		Gen  uint32
-		Last id.Response
+		Last machine.Response
 	}
 	// Playing: the audio of Resp goes out.
 	Playing struct {
-		Resp id.Response
+		Resp machine.Response
 		Gen  uint32
 	}
 	// Held: silence goes out in place of Resp until the verdict on Candidate. At is the position
@@ -63,8 +63,8 @@ type (
 	// ready has not come, so the response does not go on. Rejected: the verdict came before the ready.
 	// Invariants: Rejected implies Awaits, and Awaits implies Client.
 	Held struct {
-		Resp              id.Response
-		Candidate, Client id.Turn
+		Resp              machine.Response
+		Candidate, Client machine.Turn
 		At                Position
 		Started, Tail     bool
 		Awaits, Rejected  bool
@@ -73,7 +73,7 @@ type (
 	// Cut: Resp was cut, and the client has not said yet what was heard of it. At is the position
 	// that is used if the client does not say it in time.
 	Cut struct {
-		Resp id.Response
+		Resp machine.Response
 		At   Position
 		Gen  uint32
 	}
@@ -82,7 +82,7 @@ type (
 )
 
 // Sounding returns the response that plays or is held, or 0.
-func Sounding(s State) id.Response {
+func Sounding(s State) machine.Response {
 	switch s := s.(type) {
 	case Playing:
 		return s.Resp
@@ -106,36 +106,36 @@ type Event interface {
 type (
 	// Begin: the first audio of Resp is there. Candidate is the open turn for which Resp must wait, or 0.
 	Begin struct {
-		Resp      id.Response
-		Candidate id.Turn
+		Resp      machine.Response
+		Candidate machine.Turn
 	}
 	// Drained: the last audio of segment Gen has gone out.
 	Drained struct {
-		Resp id.Response
+		Resp machine.Response
 		Gen  uint32
 	}
 	// Candidate: the user may be interrupting. Heard is how far the response has been sent. Reports: the
 	// client found the candidate, and will send its ready.
 	Candidate struct {
-		Candidate id.Turn
+		Candidate machine.Turn
 		Heard     Position
 		Reports   bool
 	}
 	// Ready: the client of the candidate says that the user heard the response up to At at full level,
 	// without a gap, and hears at full level again what comes now.
 	Ready struct {
-		Candidate id.Turn
+		Candidate machine.Turn
 		At        Position
 	}
 	// ReadyExpired: the client did not send its ready in time.
-	ReadyExpired struct{ Candidate id.Turn }
+	ReadyExpired struct{ Candidate machine.Turn }
 	// Confirm: Candidate is a barge-in. Reports: the client will send what was heard.
 	Confirm struct {
-		Candidate id.Turn
+		Candidate machine.Turn
 		Reports   bool
 	}
 	// Reject: Candidate is no barge-in.
-	Reject struct{ Candidate id.Turn }
+	Reject struct{ Candidate machine.Turn }
 	// Clear: drop the rest of the response. Heard is how far the response has been sent. Reports: the
 	// client will send what was heard.
 	Clear struct {
@@ -145,17 +145,17 @@ type (
 	}
 	// Heard: the client says that the user heard Resp, which was cut, up to At.
 	Heard struct {
-		Resp id.Response
+		Resp machine.Response
 		At   Position
 	}
 	// HeardExpired: the client did not send Heard in time.
-	HeardExpired struct{ Resp id.Response }
+	HeardExpired struct{ Resp machine.Response }
 	// Missed: the network was cut and is back, and the far end may not have received Resp from From on. Candidate is the open turn
 	// for which the end of Resp must wait, or 0. Candidate is used only if Resp was sent to its end.
 	Missed struct {
-		Resp      id.Response
+		Resp      machine.Response
 		From      Position
-		Candidate id.Turn
+		Candidate machine.Turn
 	}
 	// Shutdown: the session ends.
 	Shutdown struct{}
@@ -173,35 +173,35 @@ type Effect interface {
 type (
 	// Play begins segment Gen: Resp's audio goes out from its beginning.
 	Play struct {
-		Resp id.Response
+		Resp machine.Response
 		Gen  uint32
 	}
 	// Hold stops Resp's audio where it is and sends silence.
-	Hold struct{ Resp id.Response }
+	Hold struct{ Resp machine.Response }
 	// AwaitReady starts a timer of 300 ms plus the round-trip time, in which the client should send its ready. If the timer
 	// of the same candidate runs already, it starts again.
-	AwaitReady struct{ Candidate id.Turn }
+	AwaitReady struct{ Candidate machine.Turn }
 	// RewindAndResume goes back to From and begins segment Gen there.
 	RewindAndResume struct {
-		Resp id.Response
+		Resp machine.Response
 		From Position
 		Gen  uint32
 	}
 	// Drop discards the audio of Resp that has not gone out.
-	Drop struct{ Resp id.Response }
+	Drop struct{ Resp machine.Response }
 	// EmitStarted sends output_audio_buffer.started: Resp plays.
-	EmitStarted struct{ Resp id.Response }
+	EmitStarted struct{ Resp machine.Response }
 	// EmitStopped sends output_audio_buffer.stopped: Resp was sent to its end.
-	EmitStopped struct{ Resp id.Response }
+	EmitStopped struct{ Resp machine.Response }
 	// EmitCleared sends output_audio_buffer.cleared: Resp was cut.
-	EmitCleared struct{ Resp id.Response }
+	EmitCleared struct{ Resp machine.Response }
 	// EmitRejected sends antiphon.barge_in.rejected: the client's candidate was no barge-in, and the response goes on.
-	EmitRejected struct{ Candidate id.Turn }
+	EmitRejected struct{ Candidate machine.Turn }
 	// AwaitHeard starts a timer of 300 ms plus the round-trip time, in which the client should report how far it has played Resp.
-	AwaitHeard struct{ Resp id.Response }
+	AwaitHeard struct{ Resp machine.Response }
 	// Truncate cuts the items of Resp in the conversation: End.Item after End.MS milliseconds, and later items at their beginning.
 	Truncate struct {
-		Resp id.Response
+		Resp machine.Response
 		End  Position
 	}
 )

@@ -3,7 +3,6 @@ package playout
 // The transitions of the machine: one row for each state and event.
 
 import (
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
@@ -162,10 +161,10 @@ var Table = machine.Join(
 func (s Held) heard() bool { return s.Started || s.Tail }
 
 // judges reports whether a verdict on t is the first verdict on the candidate that s is held for.
-func (s Held) judges(t id.Turn) bool { return s.Candidate == t && !s.Rejected }
+func (s Held) judges(t machine.Turn) bool { return s.Candidate == t && !s.Rejected }
 
 // awaits reports whether s waits for the client's ready for its candidate t.
-func (s Held) awaits(t id.Turn) bool { return s.Client == t && s.Awaits }
+func (s Held) awaits(t machine.Turn) bool { return s.Client == t && s.Awaits }
 
 // readyAt returns s after the client's ready: s waits no longer, and the response goes on from m if the client has played some of it.
 func (s Held) readyAt(m Position) Held {

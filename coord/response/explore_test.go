@@ -8,7 +8,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
@@ -37,8 +37,8 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 func may(_ State, g Seen) []Event {
 	out := []Event{BargeIn{}, Shutdown{}, Cancel{}}
 	if fresh := g.Newest + 1; fresh <= newest {
-		out = append(out, Create{fresh, id.Request{Client: uint64(fresh)}}, CreateByTurn{fresh, true, id.Request{Turn: id.Turn(fresh)}},
-			CreateByTurn{fresh, false, id.Request{Turn: id.Turn(fresh)}})
+		out = append(out, Create{fresh, machine.Request{Client: uint64(fresh)}}, CreateByTurn{fresh, true, machine.Request{Turn: machine.Turn(fresh)}},
+			CreateByTurn{fresh, false, machine.Request{Turn: machine.Turn(fresh)}})
 	}
 	for known := ID(1); known <= g.Newest; known++ {
 		out = append(out, Cancel{known}, BodyEnded{known, Completed}, BodyEnded{known, Failed})

@@ -2,10 +2,10 @@ package response
 
 // The states, events and effects of the machine.
 
-import "github.com/antiphon-rt/antiphon/coord/id"
+import "github.com/antiphon-rt/antiphon/coord/machine"
 
 // ID names one response; 0 is none.
-type ID = id.Response
+type ID = machine.Response
 
 // Status is how a response ended.
 type Status uint8
@@ -87,14 +87,14 @@ type (
 	// Create: the client asks for a response. ID is fresh; Request names what the client asked.
 	Create struct {
 		ID      ID
-		Request id.Request
+		Request machine.Request
 	}
 	// CreateByTurn: a committed turn asks for a response, or a response that was lost to a false barge-in is created again. ID is
 	// fresh; Interrupt is the session's interrupt_response; Request names the turn, or what the lost response was for.
 	CreateByTurn struct {
 		ID        ID
 		Interrupt bool
-		Request   id.Request
+		Request   machine.Request
 	}
 	// Cancel: the client cancels Target, or whatever is live when Target is 0.
 	Cancel struct{ Target ID }
@@ -122,7 +122,7 @@ type (
 	// EmitCreated announces ID: it is live from here on. Request is that of the Create or CreateByTurn.
 	EmitCreated struct {
 		ID      ID
-		Request id.Request
+		Request machine.Request
 	}
 	// EmitTerminal closes the open items of ID and sends response.done. No event about ID comes after it.
 	EmitTerminal struct {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
@@ -35,7 +35,7 @@ func BenchmarkTurn(b *testing.B) {
 		for _, e := range script {
 			s, _, _ = Next(s, playout.Position{}, e)
 		}
-		if (s.Owed != id.Request{}) || s.LastResponse != 1 {
+		if (s.Owed != machine.Request{}) || s.LastResponse != 1 {
 			b.Fatal("the turn was not answered")
 		}
 	}

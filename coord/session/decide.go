@@ -2,7 +2,7 @@ package session
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
@@ -40,7 +40,7 @@ func (c *composition) agentBusy() bool {
 
 // create gives the response machine an event that creates a response. event makes it from the new response's id. If the machine announces the
 // response, create stores its request, of.
-func (c *composition) create(of id.Request, event func(response.ID) response.Event) {
+func (c *composition) create(of machine.Request, event func(response.ID) response.Event) {
 	was := response.Live(c.s.Response)
 	fresh := c.s.LastResponse + 1
 	c.s.LastResponse = fresh
@@ -51,17 +51,17 @@ func (c *composition) create(of id.Request, event func(response.ID) response.Eve
 }
 
 // createByTurn creates the response to a turn, or a lost response again.
-func (c *composition) createByTurn(of id.Request) {
+func (c *composition) createByTurn(of machine.Request) {
 	c.create(of, func(fresh response.ID) response.Event {
 		return response.CreateByTurn{ID: fresh, Interrupt: c.s.Config.Interrupt, Request: of}
 	})
 }
 
 // owed reports whether the session still stores the request of the newest response.
-func (c *composition) owed() bool { return c.s.Owed != id.Request{} }
+func (c *composition) owed() bool { return c.s.Owed != machine.Request{} }
 
 // forgetOwed forgets the request of the newest response, so that it is not created again.
-func (c *composition) forgetOwed() { c.s.Owed = id.Request{} }
+func (c *composition) forgetOwed() { c.s.Owed = machine.Request{} }
 
 // answer creates the response that a committed turn waits for, if the turn's text is there, and no response is live that the turn must not
 // interrupt.
@@ -75,7 +75,7 @@ func (c *composition) answer() {
 	if c.s.Config.Interrupt {
 		c.cutOff(0)
 	}
-	of := id.Request{Turn: c.s.Waiting}
+	of := machine.Request{Turn: c.s.Waiting}
 	c.s.Waiting, c.s.Texted = 0, false
 	c.createByTurn(of)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
@@ -151,7 +151,7 @@ func (d domain) ofConn(s State) []Event {
 
 // asks is the client's next request for a response.
 func asks(s State) Event {
-	return OfResponse{response.Create{Request: id.Request{Client: uint64(s.LastResponse) + 1}}}
+	return OfResponse{response.Create{Request: machine.Request{Client: uint64(s.LastResponse) + 1}}}
 }
 
 type node struct {

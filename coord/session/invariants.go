@@ -5,7 +5,7 @@ package session
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
@@ -106,14 +106,14 @@ func createdForItsRequest(before, _ Seen, e Edge) bool {
 }
 
 // wanted returns the request that a response must have if e announces it.
-func (g Seen) wanted(e Event) id.Request {
+func (g Seen) wanted(e Event) machine.Request {
 	if of, is := e.(OfResponse); is {
 		if asked, creates := of.Event.(response.Create); creates {
 			return asked.Request
 		}
 	}
 	if g.Due != 0 {
-		return id.Request{Turn: g.Due}
+		return machine.Request{Turn: g.Due}
 	}
 	return g.For
 }
@@ -276,7 +276,7 @@ func oneReplyAtATime(_, _ Seen, e Edge) bool {
 // nothingOwedWhenIdle: when the session is idle, every response that a false barge-in has ended was created again, and the session stores no request of
 // a response.
 func nothingOwedWhenIdle(_, g Seen, e Edge) bool {
-	return !g.idle(e.To) || !g.Taken && e.To.Owed == id.Request{}
+	return !g.idle(e.To) || !g.Taken && e.To.Owed == machine.Request{}
 }
 
 // noOverlap: while a turn is open and interrupt_response is on, no response plays, unless the turn was open when the settings changed.

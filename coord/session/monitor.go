@@ -4,7 +4,7 @@ package session
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
@@ -22,18 +22,18 @@ type Edge struct {
 // Seen is what the monitor remembers of earlier events. The zero value is for a new session. The monitor only looks at events and
 // effects and not at states, so that it notices a wrong state.
 type Seen struct {
-	Live   response.ID // the response that is announced and has not ended; 0 is none
-	Newest response.ID // the response that was announced last
-	Body   response.ID // the response whose body runs; 0 is none
-	Ended  turn.ID     // the newest turn that was committed, discarded or rejected
-	Due    turn.ID     // the turn that the detector committed and that has no response yet; 0 is none
-	Words  bool        // the text of Due is there
-	Given  response.ID // the newest response that the client has cancelled or cleared, with all older ones
-	Heard  response.ID // the newest response that was sent to its end
-	Taken  bool        // a turn has ended a response, and the response was neither cancelled by the client nor created again
-	For    id.Request  // the request of the newest response, until the response is over
-	Loose  turn.ID     // the turn that was open when the settings changed: the agent may speak during this turn
-	Down   bool        // teardown has begun
+	Live   response.ID     // the response that is announced and has not ended; 0 is none
+	Newest response.ID     // the response that was announced last
+	Body   response.ID     // the response whose body runs; 0 is none
+	Ended  turn.ID         // the newest turn that was committed, discarded or rejected
+	Due    turn.ID         // the turn that the detector committed and that has no response yet; 0 is none
+	Words  bool            // the text of Due is there
+	Given  response.ID     // the newest response that the client has cancelled or cleared, with all older ones
+	Heard  response.ID     // the newest response that was sent to its end
+	Taken  bool            // a turn has ended a response, and the response was neither cancelled by the client nor created again
+	For    machine.Request // the request of the newest response, until the response is over
+	Loose  turn.ID         // the turn that was open when the settings changed: the agent may speak during this turn
+	Down   bool            // teardown has begun
 }
 
 // Invariant is one thing that must hold after every event.
@@ -63,7 +63,7 @@ func See(g Seen, e Edge) Seen {
 		g.Given = 0 // no audio of it is left
 	}
 	if g.idle(e.To) && !g.Taken {
-		g.For = id.Request{} // the response is over
+		g.For = machine.Request{} // the response is over
 	}
 	return g
 }

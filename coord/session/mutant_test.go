@@ -14,7 +14,6 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -182,7 +181,7 @@ func mutants() map[string]nextFunc {
 		"a waiting turn is forgotten":  forgets(func(_ State, b *State) { b.Waiting = 0 }),
 		"a text is forgotten":          forgets(func(_ State, b *State) { b.Texted = false }),
 		"a queued reply is forgotten":  forgets(func(_ State, b *State) { b.Queued = Queue{} }),
-		"a reply is never owed":        forgets(func(_ State, b *State) { b.Owed = id.Request{} }),
+		"a reply is never owed":        forgets(func(_ State, b *State) { b.Owed = machine.Request{} }),
 		"a reply is always owed":       forgets(func(_ State, b *State) { b.Owed.Client = uint64(b.LastResponse) }),
 		"turns have no identity":       forgets(func(_ State, b *State) { b.LastTurn = 0 }),
 		"responses have no identity":   forgets(func(_ State, b *State) { b.LastResponse = 0 }),

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/antiphon-rt/antiphon/coord/bargein"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/turn"
@@ -256,7 +256,7 @@ func (c *call) conforms() string {
 			e.missed[resp] = e.missed[resp] || resp != c.teller.holds[n]
 		}
 	}
-	for resp := id.Response(1); resp <= c.w.s.LastResponse; resp++ {
+	for resp := machine.Response(1); resp <= c.w.s.LastResponse; resp++ {
 		r, cut := c.replies[resp], c.teller.cutAt
 		if r == nil || !c.teller.begun[resp] || c.teller.guessed[resp] || e.missed[resp] {
 			continue

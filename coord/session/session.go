@@ -4,7 +4,6 @@ package session
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -48,7 +47,7 @@ type State struct {
 	Queued Queue
 	// Owed is the request of the newest response, until the response has been played to its end or the client has cancelled it.
 	// The zero value is none. If a false barge-in ends the response, the session creates it again for this request.
-	Owed id.Request
+	Owed machine.Request
 
 	// LastTurn and LastResponse are the newest identifiers. New ones count up.
 	LastTurn     turn.ID

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
@@ -343,7 +343,7 @@ func (w *world) atRest() string {
 		return "Settles: a turn is left"
 	case !over, !silent, w.s.Queued != Queue{}:
 		return "Settles: a reply is left"
-	case w.s.Waiting != 0, w.s.Owed != id.Request{}, w.g.Taken:
+	case w.s.Waiting != 0, w.s.Owed != machine.Request{}, w.g.Taken:
 		return "Settles: an answer is owed"
 	}
 	return ""

@@ -8,7 +8,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
@@ -33,7 +33,7 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 // may offers everything of every turn: a back end may say anything at any time.
 func may(State, Seen) []Event {
 	out := []Event{Shutdown{}}
-	for t := id.Turn(1); t <= newest; t++ {
+	for t := machine.Turn(1); t <= newest; t++ {
 		out = append(out, Open{t}, Ready{t}, Refuse{t}, EOU{t}, Resumed{t}, Finish{t}, Decode{t},
 			Done{t, false}, Done{t, true}, Failed{t}, Abandon{t})
 	}

@@ -3,17 +3,16 @@ package transcription
 // The monitor of the machine: what it remembers of earlier steps, and the list of invariants that it checks.
 
 import (
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
 // Seen is what the monitor remembers of earlier steps.
 type Seen struct {
-	Stream   id.Turn // the turn whose live stream was asked for or is open; 0 is none
-	Ready    bool    // this stream is open
-	EOU      bool    // the back end has reported the end of its utterance, and no words came after it
-	Due      id.Turn // the turn whose audio has ended and whose text has not come; 0 is none
-	Whole    bool    // this text comes from decoding the whole audio
+	Stream   machine.Turn // the turn whose live stream was asked for or is open; 0 is none
+	Ready    bool         // this stream is open
+	EOU      bool         // the back end has reported the end of its utterance, and no words came after it
+	Due      machine.Turn // the turn whose audio has ended and whose text has not come; 0 is none
+	Whole    bool         // this text comes from decoding the whole audio
 	Degraded bool
 }
 

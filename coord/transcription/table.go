@@ -3,7 +3,6 @@ package transcription
 // The transitions of the machine: one row for each state and event.
 
 import (
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
@@ -90,7 +89,7 @@ func finish(e Finish) (Finalizing, []Effect) {
 
 // decode turns to the audio in one piece, at most once a turn: a back end that
 // has no live stream, or lost it, still gets the words.
-func decode(t id.Turn) (Finalizing, []Effect) {
+func decode(t machine.Turn) (Finalizing, []Effect) {
 	return Finalizing{Turn: t, Whole: true}, []Effect{DecodeWhole{t}}
 }
 

@@ -2,10 +2,10 @@ package turn
 
 // The states, events and effects of the machine.
 
-import "github.com/antiphon-rt/antiphon/coord/id"
+import "github.com/antiphon-rt/antiphon/coord/machine"
 
 // ID names one user turn; 0 is none.
-type ID = id.Turn
+type ID = machine.Turn
 
 // Reason is why a turn was dropped.
 type Reason uint8

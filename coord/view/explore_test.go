@@ -6,7 +6,7 @@ package view
 import (
 	"testing"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
@@ -81,16 +81,16 @@ func may(_ State, g Seen) []Event {
 	for _, answers := range []bool{false, true} {
 		out = append(out, Configured{Answers: answers}, Configured{Interrupts: true, Answers: answers})
 	}
-	for t := id.Turn(1); t <= newestTurn; t++ {
+	for t := machine.Turn(1); t <= newestTurn; t++ {
 		out = append(out, SpeechStarted{t}, Committed{Turn: t}, Committed{t, true})
 	}
-	for t := id.Turn(1); t <= newestTurn+1; t++ {
+	for t := machine.Turn(1); t <= newestTurn+1; t++ {
 		out = append(out, SpeechStopped{t}, Transcribed{Turn: t}, Transcribed{t, true})
 	}
-	for r := id.Response(1); r <= newestReply; r++ {
+	for r := machine.Response(1); r <= newestReply; r++ {
 		out = append(out, Created{r}, Started{r})
 	}
-	for r := id.Response(1); r <= newestReply+1; r++ {
+	for r := machine.Response(1); r <= newestReply+1; r++ {
 		out = append(out, Done{r}, Stopped{r}, Cleared{r})
 	}
 	return out

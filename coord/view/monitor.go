@@ -3,15 +3,14 @@ package view
 // The monitor of the machine. It keeps its own record of the server's events, and compares the state with it.
 
 import (
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
 // Seen is the monitor's own record of what the server has said.
 type Seen struct {
 	Opened, Over        bool
-	Speech, Waiting     id.Turn
-	Live, Sound         id.Response
+	Speech, Waiting     machine.Turn
+	Live, Sound         machine.Response
 	Interrupts, Answers bool
 	// Guessing: an input was replayed. From here on the state is a prediction, so the monitor no longer compares it with the record.
 	Guessing bool

@@ -2,12 +2,12 @@ package view
 
 // The states and events of the machine, and the inputs of the client.
 
-import "github.com/antiphon-rt/antiphon/coord/id"
+import "github.com/antiphon-rt/antiphon/coord/machine"
 
 // The identifiers of a turn and of a response that the client predicts, and that have no identifier yet. No server gives these numbers.
 const (
-	ForeseenTurn     = ^id.Turn(0)
-	ForeseenResponse = ^id.Response(0)
+	ForeseenTurn     = ^machine.Turn(0)
+	ForeseenResponse = ^machine.Response(0)
 )
 
 // State is one of Closed, Open, Over.
@@ -24,13 +24,13 @@ type (
 	// Open: the session goes on.
 	Open struct {
 		// Speech is the turn whose speech was announced and has not stopped; 0 is none.
-		Speech id.Turn
+		Speech machine.Turn
 		// Waiting is the committed turn that waits for its response; 0 is none.
-		Waiting id.Turn
+		Waiting machine.Turn
 		// Live is the response that was created and is not done; 0 is none.
-		Live id.Response
+		Live machine.Response
 		// Sound is the response that plays, at any level; 0 is none.
-		Sound id.Response
+		Sound machine.Response
 		// Interrupting: the user may be interrupting. It is predicted only.
 		Interrupting bool
 		// Interrupts is interrupt_response, Answers is create_response.
@@ -78,29 +78,29 @@ type (
 	// Configured: session.updated, with the two settings.
 	Configured struct{ Interrupts, Answers bool }
 	// SpeechStarted: input_audio_buffer.speech_started.
-	SpeechStarted struct{ Turn id.Turn }
+	SpeechStarted struct{ Turn machine.Turn }
 	// SpeechStopped: input_audio_buffer.speech_stopped.
-	SpeechStopped struct{ Turn id.Turn }
+	SpeechStopped struct{ Turn machine.Turn }
 	// Committed: input_audio_buffer.committed. ByClient: the client's commit was the cause.
 	Committed struct {
-		Turn     id.Turn
+		Turn     machine.Turn
 		ByClient bool
 	}
 	// Transcribed: conversation.item.input_audio_transcription.completed. Empty: it has no words, or failed.
 	Transcribed struct {
-		Turn  id.Turn
+		Turn  machine.Turn
 		Empty bool
 	}
 	// Created: response.created, in the conversation.
-	Created struct{ Resp id.Response }
+	Created struct{ Resp machine.Response }
 	// Done: response.done.
-	Done struct{ Resp id.Response }
+	Done struct{ Resp machine.Response }
 	// Started: output_audio_buffer.started.
-	Started struct{ Resp id.Response }
+	Started struct{ Resp machine.Response }
 	// Stopped: output_audio_buffer.stopped.
-	Stopped struct{ Resp id.Response }
+	Stopped struct{ Resp machine.Response }
 	// Cleared: output_audio_buffer.cleared.
-	Cleared struct{ Resp id.Response }
+	Cleared struct{ Resp machine.Response }
 	// Rejected: antiphon.barge_in.rejected.
 	Rejected struct{}
 	// Refused: an error that answers what the client asked for.

@@ -16,11 +16,10 @@ import (
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 )
 
 // weather is the tool. A real one asks a weather service. If that takes more than 1.5 s, the agent says the announcement.
-var weather = tool.Tool{
+var weather = pipeline.ServerTool{
 	Tool: pipeline.Tool{
 		Name: "get_weather", Description: "The weather in a town.",
 		Parameters: []byte(`{"type":"object","properties":{"town":{"type":"string"}},"required":["town"]}`),
@@ -51,7 +50,7 @@ func serve(ctx context.Context, address string) error {
 	}
 	calls, err := server.New(server.Config{
 		Pipeline: stages, Loopback: true,
-		Tools: tool.Set{Tools: []tool.Tool{weather}, Announcement: "One moment, please."},
+		Tools: pipeline.ServerTools{Tools: []pipeline.ServerTool{weather}, Announcement: "One moment, please."},
 	})
 	if err != nil {
 		return errors.Join(err, stages.Close())

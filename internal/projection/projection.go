@@ -13,7 +13,7 @@ package projection
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/session"
@@ -51,7 +51,7 @@ func Agrees(v view.State, s session.State) bool {
 }
 
 // speech returns the turn whose speech_started was sent and whose speech_stopped was not, or 0.
-func speech(s turn.State) id.Turn {
+func speech(s turn.State) machine.Turn {
 	switch s := s.(type) {
 	case turn.Speaking:
 		return s.Turn
@@ -63,7 +63,7 @@ func speech(s turn.State) id.Turn {
 }
 
 // sound is the response that was announced as started, and as nothing since, or 0.
-func sound(s playout.State) id.Response {
+func sound(s playout.State) machine.Response {
 	switch s := s.(type) {
 	case playout.Playing:
 		return s.Resp

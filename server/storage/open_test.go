@@ -16,7 +16,6 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/server/storage"
 )
 
@@ -55,16 +54,16 @@ func (l *lines) Write(p []byte) (int, error) {
 // A background tool becomes a run. The trace has the steps of the machines in the store. Close ends a run that does not end by itself.
 func TestABackgroundTool(t *testing.T) {
 	g, trace, works := gomega.NewWithT(t), &lines{}, make(chan struct{}, 2)
-	book := tool.Tool{Tool: pipeline.Tool{Name: "book", Parameters: json.RawMessage(`{"type":"object"}`)}, Run: func(ctx context.Context, _ string) (string, error) {
+	book := pipeline.ServerTool{Tool: pipeline.Tool{Name: "book", Parameters: json.RawMessage(`{"type":"object"}`)}, Run: func(ctx context.Context, _ string) (string, error) {
 		works <- struct{}{}
 		<-ctx.Done()
 		return "", context.Cause(ctx)
 	}}
-	kept, err := storage.Open(t.Context(), storage.Options{Background: []storage.Tool{{Tool: book}}, Trace: trace})
+	kept, err := storage.Open(t.Context(), storage.Options{Background: []storage.Tool{{ServerTool: book}}, Trace: trace})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(kept.Tools).To(gomega.HaveLen(1))
 	p := scripted.New(scripted.Options{})
-	s, err := server.New(server.Config{Pipeline: p, Loopback: true, Stored: kept.Stored, Tools: tool.Set{Tools: kept.Tools}})
+	s, err := server.New(server.Config{Pipeline: p, Loopback: true, Stored: kept.Stored, Tools: pipeline.ServerTools{Tools: kept.Tools}})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(kept.Publish(t.Context(), s)).To(gomega.Succeed(), "there is no cluster")
 	status, _, text := keyed{t: t, server: s}.post("", "/v1/runs", "k", `{"tool":"book","input":{}}`)

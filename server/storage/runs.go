@@ -26,13 +26,13 @@ func (s *Storage) openRuns(ctx context.Context, o Options) (err error) {
 	workers := make([]runs.Worker, 0, len(o.Background))
 	for i := range o.Background {
 		t := &o.Background[i]
-		workers = append(workers, toolrun.Worker(&t.Tool, toolrun.Background{Approval: t.Approval, Repeatable: t.Repeatable}))
+		workers = append(workers, toolrun.Worker(&t.ServerTool, toolrun.Background{Approval: t.Approval, Repeatable: t.Repeatable}))
 	}
 	if s.runs, err = runs.New(ctx, runs.Config{Store: s.store, Workers: workers, Trace: trace(s.steps, "run", run.Table), Logger: s.logger}); err != nil {
 		return fmt.Errorf("the runs: %w", err)
 	}
 	for i := range o.Background {
-		s.Tools = append(s.Tools, toolrun.Offer(s.runs, o.Background[i].Tool.Tool, s.logger))
+		s.Tools = append(s.Tools, toolrun.Offer(s.runs, o.Background[i].Tool, s.logger))
 	}
 	s.Stored.Runs = runsapi.New(s.runs, s.logger)
 	return nil

@@ -25,7 +25,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/runs"
 	"github.com/antiphon-rt/antiphon/internal/store"
 	"github.com/antiphon-rt/antiphon/server"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
 // The errors of Open that callers tell apart. They come wrapped.
@@ -65,7 +65,7 @@ type Options struct {
 
 // Tool is a tool that works in the background.
 type Tool struct {
-	tool.Tool
+	pipeline.ServerTool
 	// Approval: the user approves each run before the tool runs. Repeatable: a call whose process has ended before it was answered is sent again.
 	Approval, Repeatable bool
 }
@@ -74,7 +74,7 @@ type Tool struct {
 type Storage struct {
 	// Stored belongs into server.Config. Tools are the background tools as the model calls them, for server.Config.Tools.
 	Stored server.Stored
-	Tools  []tool.Tool
+	Tools  []pipeline.ServerTool
 
 	logger *slog.Logger
 	store  *store.Store

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/coord/bargein"
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
@@ -94,7 +93,7 @@ func (b *bargeinExchange) read(g *graph.Graph) error {
 // client returns the state of coord/bargein that the node stands for.
 func (x exchange) client() (bargein.State, error) {
 	c := x.Client
-	reply, cand, full := id.Response(c.Reply), bargein.ID(c.Cand), bargein.Position(c.Full)
+	reply, cand, full := machine.Response(c.Reply), bargein.ID(c.Cand), bargein.Position(c.Full)
 	states := map[string]bargein.State{
 		"Silent":     bargein.Silent{Last: reply, Cut: c.Cut},
 		"Playing":    bargein.Playing{Resp: reply},
@@ -175,10 +174,10 @@ func (x exchange) coming(out []meeting) ([]meeting, error) {
 	case "rejected":
 		m.event = bargein.Rejected{Candidate: bargein.ID(n)}
 	case "confirmed":
-		m.event = bargein.Confirmed{Resp: id.Response(n), At: bargein.Position(x.Driver.At)}
+		m.event = bargein.Confirmed{Resp: machine.Response(n), At: bargein.Position(x.Driver.At)}
 		m.after = func(d *bargeinDriver, _ bargein.State) { d.at, d.mark, d.watch, d.timers = 0, 0, 0, nil }
 	case "began":
-		m.event, m.after = bargein.Began{Resp: id.Response(n)}, noteBegun
+		m.event, m.after = bargein.Began{Resp: machine.Response(n)}, noteBegun
 	default:
 		return nil, fmt.Errorf("the client knows no message %q", x.Down[0])
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/antiphon-rt/antiphon/coord/draft"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
 // draftGens and draftTurns are GENS and TURNS of specs/draft.fizz.
@@ -45,7 +45,7 @@ func draftEvents(_ draft.State, w draftWorld) []Labelled[draft.Event] {
 		{"Over", draft.Over{}},
 		{"Shutdown", draft.Shutdown{}},
 	}
-	for t := range id.Turn(draftTurns) {
+	for t := range machine.Turn(draftTurns) {
 		if w.Seen.Gen < draftGens {
 			out = append(out, Labelled[draft.Event]{fmt.Sprintf("Likely t=%d", t+1), draft.Likely{Turn: t + 1}})
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 )
 
@@ -46,7 +46,7 @@ func playoutMachine() Comparer {
 // playoutFields returns a state as the spec writes it. A field that the state does not have is 0 or false.
 func playoutFields(s playout.State) map[string]any {
 	var all playout.Held
-	var last id.Response
+	var last machine.Response
 	switch s := s.(type) {
 	case playout.Silent:
 		all.Gen, last = s.Gen, s.Last
@@ -65,7 +65,7 @@ func playoutFields(s playout.State) map[string]any {
 }
 
 // playoutNewest returns the newest response that has begun.
-func playoutNewest(w playoutWorld) id.Response { return max(w.Seen.Ended, w.Seen.Resp) }
+func playoutNewest(w playoutWorld) machine.Response { return max(w.Seen.Ended, w.Seen.Resp) }
 
 // playoutEvents returns the next response, reports of every segment of every response, verdicts on every turn, and clears, at any
 // time. It leaves out a response and a hold that would need a segment beyond the bound. While a response is held, it leaves out
@@ -77,7 +77,7 @@ func playoutEvents(s playout.State, w playoutWorld) []Labelled[playout.Event] {
 		o.add(playout.Clear{Reason: playout.ByClient, Heard: playoutPositions[1], Reports: reports}, "Clear place=1 reports=%t", reports)
 		o.add(playout.Clear{Reason: playout.ByTurn, Heard: playoutPositions[2], Reports: reports}, "Clear place=2 reports=%t", reports)
 	}
-	for turn := id.Turn(0); turn <= playoutTurns; turn++ {
+	for turn := machine.Turn(0); turn <= playoutTurns; turn++ {
 		if fresh := playoutNewest(w) + 1; w.Seen.Gen < playoutGens && fresh <= playoutReplies {
 			o.add(playout.Begin{Resp: fresh, Candidate: turn}, "Begin turn=%d", turn)
 		}
@@ -87,7 +87,7 @@ func playoutEvents(s playout.State, w playoutWorld) []Labelled[playout.Event] {
 	}
 	playing, _ := s.(playout.Playing)
 	cut, _ := s.(playout.Cut)
-	for reply := id.Response(1); reply <= playoutReplies; reply++ {
+	for reply := machine.Response(1); reply <= playoutReplies; reply++ {
 		for segment := range uint32(playoutGens + 1) {
 			label := own("Drained", playing == playout.Playing{Resp: reply, Gen: segment})
 			o.add(playout.Drained{Resp: reply, Gen: segment}, "%s reply=%d segment=%d", label, reply, segment)
@@ -119,10 +119,10 @@ func (o *playoutOffers) add(e playout.Event, label string, a ...any) {
 
 // missed adds the events that say what a cut network has lost of a reply. It leaves them out where the reply may need a segment beyond
 // the bound.
-func (o *playoutOffers) missed(s playout.State, w playoutWorld, reply id.Response) {
+func (o *playoutOffers) missed(s playout.State, w playoutWorld, reply machine.Response) {
 	silent, ends := s.(playout.Silent)
 	for place := 1; place < len(playoutPositions) && w.Seen.Gen < playoutGens; place++ {
-		for turn := id.Turn(0); turn <= playoutTurns && (ends || turn == 0); turn++ {
+		for turn := machine.Turn(0); turn <= playoutTurns && (ends || turn == 0); turn++ {
 			e := playout.Missed{Resp: reply, From: playoutPositions[place], Candidate: turn}
 			if reply == max(silent.Last, w.Seen.Resp) {
 				o.add(e, "Missed place=%d turn=%d", place, turn)
@@ -134,7 +134,7 @@ func (o *playoutOffers) missed(s playout.State, w playoutWorld, reply id.Respons
 }
 
 // ofTurn adds the events about a turn.
-func (o *playoutOffers) ofTurn(s playout.State, w playoutWorld, turn id.Turn) {
+func (o *playoutOffers) ofTurn(s playout.State, w playoutWorld, turn machine.Turn) {
 	held, is := s.(playout.Held)
 	o.add(playout.Reject{Candidate: turn}, "Reject turn=%d", turn)
 	o.add(playout.Ready{Candidate: turn, At: playoutPositions[1]}, "Ready turn=%d", turn)

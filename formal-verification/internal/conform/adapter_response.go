@@ -5,7 +5,6 @@ package conform
 import (
 	"fmt"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/response"
 )
@@ -79,8 +78,8 @@ func responseEvents(_ response.State, w responseWorld) []Labelled[response.Event
 	add(response.Shutdown{}, "Shutdown")
 	add(bodySays{}, "BodySays")
 	if fresh := w.Seen.Newest + 1; fresh <= maxResponses {
-		turn := id.Request{Turn: id.Turn(fresh)}
-		add(response.Create{ID: fresh, Request: id.Request{Client: uint64(fresh)}}, "Create")
+		turn := machine.Request{Turn: machine.Turn(fresh)}
+		add(response.Create{ID: fresh, Request: machine.Request{Client: uint64(fresh)}}, "Create")
 		add(response.CreateByTurn{ID: fresh, Interrupt: true, Request: turn}, "CreateByTurn interrupt=true")
 		add(response.CreateByTurn{ID: fresh, Request: turn}, "CreateByTurn interrupt=false")
 	}

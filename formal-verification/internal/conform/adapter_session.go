@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/session"
@@ -150,7 +150,7 @@ func (o *offers) createOrCancel(s session.State) {
 }
 
 // speech adds the detector's events about the turn open. The events of after follow the end of the turn.
-func (o *offers) speech(open id.Turn, after ...session.Event) {
+func (o *offers) speech(open machine.Turn, after ...session.Event) {
 	o.add("Onset", session.OfTurn{Event: turn.Onset{}})
 	o.add("Sustained", session.OfTurn{Event: turn.Sustained{Turn: open}})
 	o.add("Misfire", session.OfTurn{Event: turn.Misfire{Turn: open}})
@@ -160,7 +160,7 @@ func (o *offers) speech(open id.Turn, after ...session.Event) {
 // voice adds the detector's events about the open turn and about another one.
 func (o *offers) voice(s session.State) {
 	o.add("Onset", session.OfTurn{Event: turn.Onset{}})
-	of := func(suffix string, t id.Turn) {
+	of := func(suffix string, t machine.Turn) {
 		o.add("Sustained"+suffix, session.OfTurn{Event: turn.Sustained{Turn: t}})
 		o.add("Misfire"+suffix, session.OfTurn{Event: turn.Misfire{Turn: t}})
 		if !wordsAwaited(s) || t != turn.Open(s.Turn) {
@@ -216,7 +216,7 @@ func (o *offers) bodyAndSpeaker(s session.State) {
 }
 
 // bodyEnds adds each way in which the body of runs may end, after the events of before. It adds nothing if no body runs.
-func (o *offers) bodyEnds(runs id.Response, before ...session.Event) {
+func (o *offers) bodyEnds(runs machine.Response, before ...session.Event) {
 	if runs == 0 {
 		return
 	}

@@ -4,7 +4,7 @@ package conform
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
@@ -41,7 +41,7 @@ func sessionReportsMachine() sessionSpec {
 }
 
 // awaitedOf returns the cut response about which the client still has to report, or 0.
-func awaitedOf(s playout.State) id.Response {
+func awaitedOf(s playout.State) machine.Response {
 	cut, _ := s.(playout.Cut)
 	return cut.Resp
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/session"
@@ -23,7 +23,7 @@ var spoils = map[string]func(from, to session.State, e session.Event, fx []sessi
 		return to, fx
 	},
 	"a reply is never owed": func(_, to session.State, _ session.Event, fx []session.Effect) (session.State, []session.Effect) {
-		to.Owed = id.Request{}
+		to.Owed = machine.Request{}
 		return to, fx
 	},
 	"another request is owed": func(from, to session.State, _ session.Event, fx []session.Effect) (session.State, []session.Effect) {

@@ -5,7 +5,7 @@ package conform
 import (
 	"fmt"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 )
 
@@ -39,7 +39,7 @@ func transcriptionEvents(s transcription.State, _ transcriptionWorld) []Labelled
 		failed = "Break"
 	}
 	out := []Labelled[transcription.Event]{{"Shutdown", transcription.Shutdown{}}}
-	for turn := id.Turn(1); turn <= transcriptionTurns; turn++ {
+	for turn := machine.Turn(1); turn <= transcriptionTurns; turn++ {
 		of := func(action string, e transcription.Event) {
 			out = append(out, Labelled[transcription.Event]{fmt.Sprintf("%s of=%d", action, turn), e})
 		}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/view"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
@@ -192,7 +192,7 @@ func parseSays(text string) viewSays {
 	if err != nil || bad != nil {
 		panic("conform: no event: " + text)
 	}
-	t, r := id.Turn(n), id.Response(n)
+	t, r := machine.Turn(n), machine.Response(n)
 	told := map[string]view.Told{
 		"SpeechStarted": view.SpeechStarted{Turn: t}, "SpeechStopped": view.SpeechStopped{Turn: t}, "Committed": view.Committed{Turn: t},
 		"CommittedByClient": view.Committed{Turn: t, ByClient: true}, "NoWords": view.Transcribed{Turn: t, Empty: true},
@@ -251,7 +251,7 @@ func cutOffEvents(o view.Open) []viewSays {
 	return out
 }
 
-func confirmEvents(o view.Open, t id.Turn) []viewSays {
+func confirmEvents(o view.Open, t machine.Turn) []viewSays {
 	return append([]viewSays{{told: view.SpeechStarted{Turn: t}}}, cutOffEvents(o)...)
 }
 
@@ -261,7 +261,7 @@ func (a viewClient) ofServer(w viewWorld) []Labelled[viewStep] {
 	if !open || len(lines(w.down)) > viewAhead[w.scheduled] {
 		return nil
 	}
-	t, r := id.Turn(w.fresh()), id.Response(w.fresh())
+	t, r := machine.Turn(w.fresh()), machine.Response(w.fresh())
 	busy := o.Live != 0 || o.Sound != 0
 	var out []Labelled[viewStep]
 	add := func(label string, enabled bool, step viewStep) {
@@ -314,7 +314,7 @@ func (a viewClient) receive(w viewWorld) (viewWorld, []said) {
 	w.up = strings.Join(up[1:], "\n")
 	seq := viewNumber(up[0])
 	o, _ := w.server.(view.Open)
-	t, r := id.Turn(w.fresh()), id.Response(w.fresh())
+	t, r := machine.Turn(w.fresh()), machine.Response(w.fresh())
 	refused := viewSays{view.Refused{}, seq}
 	_, name, _ := strings.Cut(up[0], " ")
 	switch name {
@@ -342,7 +342,7 @@ func (a viewClient) receive(w viewWorld) (viewWorld, []said) {
 	return w, nil
 }
 
-func (a viewClient) commit(w viewWorld, o view.Open, t id.Turn) (viewWorld, []said) {
+func (a viewClient) commit(w viewWorld, o view.Open, t machine.Turn) (viewWorld, []said) {
 	var events []viewSays
 	if w.cand != 0 {
 		events = confirmEvents(o, t)

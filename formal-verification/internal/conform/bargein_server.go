@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/session"
@@ -409,9 +409,9 @@ func (v *serving) describe() {
 // named returns the session with the smallest numbers for its turns and the same number for every generation. The two responses
 // keep their numbers.
 func (v *serving) named() session.State {
-	var turns []id.Turn
-	same := func(r id.Response) id.Response { return r }
-	renamed(v.session, same, func(t id.Turn) id.Turn {
+	var turns []machine.Turn
+	same := func(r machine.Response) machine.Response { return r }
+	renamed(v.session, same, func(t machine.Turn) machine.Turn {
 		turns = append(turns, t)
 		return t
 	})

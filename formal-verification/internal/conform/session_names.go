@@ -7,7 +7,7 @@ import (
 	"reflect"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/session"
@@ -51,11 +51,11 @@ func sayWithout(s session.State, f session.Effect, leave func(any) bool) said {
 			continue
 		}
 		switch value := field.Interface().(type) {
-		case id.Response:
+		case machine.Response:
 			out += named(key, replyName(s, value))
-		case id.Turn:
+		case machine.Turn:
 			out += named(key, turnName(s, value))
-		case id.Request:
+		case machine.Request:
 			out += named(key, requestName(s, value))
 		case playout.Position:
 			out += named(key, positionName(s, value))
@@ -82,7 +82,7 @@ func named(key, name string) string {
 }
 
 // replyName returns the role of a response in s, or "" if it has none.
-func replyName(s session.State, r id.Response) string {
+func replyName(s session.State, r machine.Response) string {
 	switch {
 	case r == 0:
 		return ""
@@ -108,7 +108,7 @@ func replyName(s session.State, r id.Response) string {
 }
 
 // turnName returns the role of a turn in s, or "" if it has none.
-func turnName(s session.State, t id.Turn) string {
+func turnName(s session.State, t machine.Turn) string {
 	switch {
 	case t == 0:
 		return ""
@@ -125,9 +125,9 @@ func turnName(s session.State, t id.Turn) string {
 }
 
 // requestName returns the role of a request: the client's request, the turn that is to get a response, or the request of the newest response.
-func requestName(s session.State, r id.Request) string {
+func requestName(s session.State, r machine.Request) string {
 	switch {
-	case r == id.Request{}:
+	case r == machine.Request{}:
 		return ""
 	case r == s.Owed:
 		return "owed"

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/session"
@@ -21,12 +21,12 @@ const theGen = 1
 // compares identifiers and counts them up, so it takes the same step from s and from canonical(s)
 // (TestCanonicalStatesStandForAll). So a comparison visits each situation once, and not once for each set of identifiers.
 func canonical(s session.State) session.State {
-	var replies []id.Response
-	var turns []id.Turn
-	renamed(s, func(r id.Response) id.Response {
+	var replies []machine.Response
+	var turns []machine.Turn
+	renamed(s, func(r machine.Response) machine.Response {
 		replies = append(replies, r)
 		return r
-	}, func(t id.Turn) id.Turn {
+	}, func(t machine.Turn) machine.Turn {
 		turns = append(turns, t)
 		return t
 	})
@@ -47,7 +47,7 @@ func ranks[T ~uint64](ids []T) func(T) T {
 }
 
 // renamed returns s with other identifiers, and with theGen for every generation.
-func renamed(s session.State, reply func(id.Response) id.Response, of func(id.Turn) id.Turn) session.State {
+func renamed(s session.State, reply func(machine.Response) machine.Response, of func(machine.Turn) machine.Turn) session.State {
 	switch c := s.Conn.(type) {
 	case conn.Live:
 		s.Conn = conn.Live{VAD: c.VAD, Gen: theGen}
@@ -90,7 +90,7 @@ func renamed(s session.State, reply func(id.Response) id.Response, of func(id.Tu
 	return s
 }
 
-func renamedResponse(s response.State, reply func(id.Response) id.Response) response.State {
+func renamedResponse(s response.State, reply func(machine.Response) machine.Response) response.State {
 	switch s := s.(type) {
 	case response.Active:
 		return response.Active{ID: reply(s.ID)}
@@ -105,7 +105,7 @@ func renamedResponse(s response.State, reply func(id.Response) id.Response) resp
 	return s
 }
 
-func renamedStream(s transcription.State, of func(id.Turn) id.Turn) transcription.State {
+func renamedStream(s transcription.State, of func(machine.Turn) machine.Turn) transcription.State {
 	switch s := s.(type) {
 	case transcription.Opening:
 		return transcription.Opening{Turn: of(s.Turn)}
@@ -120,17 +120,17 @@ func renamedStream(s transcription.State, of func(id.Turn) id.Turn) transcriptio
 
 // theOwed is the request that a canonical state has in Owed, if it has one. The code passes a request on, and only asks whether
 // there is one. theRequest and otherRequest are requests of a client.
-var theOwed, theRequest, otherRequest = id.Request{Client: 2}, id.Request{Client: 1}, id.Request{Client: 3}
+var theOwed, theRequest, otherRequest = machine.Request{Client: 2}, machine.Request{Client: 1}, machine.Request{Client: 3}
 
 // freshRequest returns a request that the session does not owe.
-func freshRequest(s session.State) id.Request {
+func freshRequest(s session.State) machine.Request {
 	if s.Owed == theRequest {
 		return otherRequest
 	}
 	return theRequest
 }
 
-func owed(s session.State) bool { return s.Owed != id.Request{} }
+func owed(s session.State) bool { return s.Owed != machine.Request{} }
 
 // segmentOf returns the generation of the playout: the number of its last segment of audio.
 func segmentOf(s session.State) uint32 {
@@ -161,7 +161,7 @@ func lossesOf(s session.State) uint32 {
 }
 
 // heardLast returns the response whose end a client that reports may not have played yet, or 0. For other clients it returns 0.
-func heardLast(s session.State) id.Response {
+func heardLast(s session.State) machine.Response {
 	if p, is := s.Playout.(playout.Silent); is && s.Config.Reports {
 		return p.Last
 	}
@@ -169,7 +169,7 @@ func heardLast(s session.State) id.Response {
 }
 
 // body returns the response whose body runs, or 0.
-func body(s response.State) id.Response {
+func body(s response.State) machine.Response {
 	switch s := s.(type) {
 	case response.Active:
 		return s.ID

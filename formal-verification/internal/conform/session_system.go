@@ -3,7 +3,7 @@ package conform
 // What the adapters of all session specifications have in common: they run events through coord/session.
 
 import (
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/session"
@@ -101,7 +101,7 @@ func (a sessionSpec) run(s session.State, events moment) (next session.State, ou
 }
 
 // createdFor returns the request of the last response that the effects announce. ok is false if they announce none.
-func createdFor(effects []session.Effect) (request id.Request, ok bool) {
+func createdFor(effects []session.Effect) (request machine.Request, ok bool) {
 	for _, f := range effects {
 		if created, is := f.(response.EmitCreated); is {
 			request, ok = created.Request, true

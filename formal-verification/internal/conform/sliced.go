@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/session"
@@ -178,7 +178,7 @@ func eventWithoutOpaque(e session.Event) session.Event {
 		}
 	case session.OfResponse:
 		if c, is := of.Event.(response.Create); is {
-			c.Request = id.Request{}
+			c.Request = machine.Request{}
 			return session.OfResponse{Event: c}
 		}
 	case session.OfConn:

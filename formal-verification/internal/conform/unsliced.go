@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -23,7 +22,7 @@ import (
 // specification beside them: what must hold are the invariants of package session.
 
 // notOwed is what the newest response is for in canonical form, where nothing is owed or something else is.
-var notOwed = id.Request{Client: 4}
+var notOwed = machine.Request{Client: 4}
 
 // situation is a session with what its monitor has seen, both in canonical form.
 type situation struct {
@@ -33,25 +32,25 @@ type situation struct {
 
 // inForm returns the situation with the smallest identifiers that keep their order.
 func (x situation) inForm() situation {
-	var replies []id.Response
-	var turns []id.Turn
-	x.renamed(func(r id.Response) id.Response {
+	var replies []machine.Response
+	var turns []machine.Turn
+	x.renamed(func(r machine.Response) machine.Response {
 		replies = append(replies, r)
 		return r
-	}, func(t id.Turn) id.Turn {
+	}, func(t machine.Turn) machine.Turn {
 		turns = append(turns, t)
 		return t
 	})
 	return x.renamed(ranks(replies), ranks(turns))
 }
 
-func (x situation) renamed(reply func(id.Response) id.Response, of func(id.Turn) id.Turn) situation {
+func (x situation) renamed(reply func(machine.Response) machine.Response, of func(machine.Turn) machine.Turn) situation {
 	g := x.g
 	g.Live, g.Newest, g.Body, g.Given, g.Heard = reply(g.Live), reply(g.Newest), reply(g.Body), reply(g.Given), reply(g.Heard)
 	g.Ended, g.Due, g.Loose = of(g.Ended), of(g.Due), of(g.Loose)
 	// The state keeps one request for all that it may owe an answer to: what the monitor has seen of it is renamed alike.
 	switch g.For {
-	case id.Request{}:
+	case machine.Request{}:
 	case x.s.Owed:
 		g.For = theOwed
 	default:

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/view"
 )
@@ -20,14 +20,14 @@ type listener struct {
 	media       bool   // the server plays: WebRTC
 	commits     bool   // the client's commit is in hand
 	inHand      string // event_id of the client's event in hand
-	items       map[string]id.Turn
+	items       map[string]machine.Turn
 	deletes     map[string]bool // the items that the client asked to delete
-	dropped     id.Turn         // the turn whose item the server has deleted by itself; 0 for none
-	responses   map[string]id.Response
+	dropped     machine.Turn    // the turn whose item the server has deleted by itself; 0 for none
+	responses   map[string]machine.Response
 }
 
 func newListener() *listener {
-	return &listener{state: view.Closed{}, items: map[string]id.Turn{}, deletes: map[string]bool{}, responses: map[string]id.Response{}}
+	return &listener{state: view.Closed{}, items: map[string]machine.Turn{}, deletes: map[string]bool{}, responses: map[string]machine.Response{}}
 }
 
 // heard has the fields of server events that package view needs.
@@ -168,16 +168,16 @@ func (c *listener) responded(e heard) view.Told {
 }
 
 // turn returns the number of a turn, by the id of its item.
-func (c *listener) turn(item string) id.Turn {
+func (c *listener) turn(item string) machine.Turn {
 	if _, known := c.items[item]; !known {
-		c.items[item] = id.Turn(len(c.items) + 1)
+		c.items[item] = machine.Turn(len(c.items) + 1)
 	}
 	return c.items[item]
 }
 
-func (c *listener) response(name string) id.Response {
+func (c *listener) response(name string) machine.Response {
 	if _, known := c.responses[name]; !known {
-		c.responses[name] = id.Response(len(c.responses) + 1)
+		c.responses[name] = machine.Response(len(c.responses) + 1)
 	}
 	return c.responses[name]
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -101,8 +100,8 @@ const (
 
 // domain has the values to which the values of a sort are renamed. 0 is no identifier and no generation, and stays 0, unless the sort has the value 0.
 var domain = map[sort][]any{
-	responses:   {id.Response(1), id.Response(2), id.Response(3)},
-	turns:       {id.Turn(1), id.Turn(2), id.Turn(3)},
+	responses:   {machine.Response(1), machine.Response(2), machine.Response(3)},
+	turns:       {machine.Turn(1), machine.Turn(2), machine.Turn(3)},
 	generations: {uint32(1), uint32(2), uint32(3)},
 	clauses:     {uint32(1), uint32(2)},
 	marks:       {playout.Position{}, playout.Position{Item: 1, MS: 500}, playout.Position{Item: 2, MS: 40}},
@@ -110,12 +109,12 @@ var domain = map[sort][]any{
 	statuses:    {response.Completed, response.Failed},
 	waits:       {uint32(4000)},
 	requests: {
-		id.Request{Client: 1},
-		id.Request{Client: 2},
-		id.Request{Client: 3},
-		id.Request{Turn: 1},
-		id.Request{Turn: 2},
-		id.Request{Turn: 3},
+		machine.Request{Client: 1},
+		machine.Request{Client: 2},
+		machine.Request{Client: 3},
+		machine.Request{Turn: 1},
+		machine.Request{Turn: 2},
+		machine.Request{Turn: 3},
 	},
 	records:   count[journal.Record](0, 5),
 	attempts:  count[run.Attempt](0, 7),
@@ -147,10 +146,10 @@ var (
 
 // sorts has the sorts of types.
 var sorts = map[reflect.Type]sort{
-	reflect.TypeFor[id.Response]():          responses,
-	reflect.TypeFor[id.Turn]():              turns,
+	reflect.TypeFor[machine.Response]():     responses,
+	reflect.TypeFor[machine.Turn]():         turns,
 	reflect.TypeFor[playout.Position]():     marks,
-	reflect.TypeFor[id.Request]():           requests,
+	reflect.TypeFor[machine.Request]():      requests,
 	reflect.TypeFor[journal.Record]():       records,
 	reflect.TypeFor[run.Attempt]():          attempts,
 	reflect.TypeFor[run.Interaction]():      questions,

@@ -9,7 +9,6 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -29,7 +28,7 @@ func TestSpec(t *testing.T) {
 	})
 	t.Run("a code that has left its spec is seen, whatever the identifiers are", func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		of := id.Request{Client: 12}
+		of := machine.Request{Client: 12}
 		supersedes := step{
 			from: response.Active{ID: 16}, event: response.CreateByTurn{ID: 17, Interrupt: true, Request: of}, action: "Supersede",
 			to: response.Replacing{Old: 16, Next: 17},
@@ -69,7 +68,7 @@ func TestSpec(t *testing.T) {
 		})).To(gomega.Equal(answer{}))
 	})
 	t.Run("what a spec does not know is said to be beyond it", func(t *testing.T) {
-		of := id.Request{Turn: 1}
+		of := machine.Request{Turn: 1}
 		gomega.NewWithT(t).Expect(specs[0].ask(step{
 			from: response.Replacing{Old: 1, Next: 2}, event: response.CreateByTurn{ID: 9, Interrupt: true, Request: of}, to: response.Idle{},
 			effects: []machine.Named{response.EmitCreated{ID: 3, Request: of}, response.EmitCreated{ID: 4, Request: of}},

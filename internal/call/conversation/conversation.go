@@ -5,7 +5,7 @@ package conversation
 import (
 	"slices"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -23,8 +23,8 @@ type Conversation struct {
 	model  pipeline.Model
 	id     string
 	items  []*Item
-	last   id.Item // the number of the newest item
-	keeps  bool    // audio is kept
+	last   machine.Item // the number of the newest item
+	keeps  bool         // audio is kept
 	speech speech
 	// summary stands for the items that are summarised, where the model reads the conversation; "" for none.
 	summary string
@@ -34,7 +34,7 @@ type Conversation struct {
 	requests int     // bytes of the requests of responses, which count in addition to the items
 
 	journal struct {
-		shown map[id.Item]*shown
+		shown map[machine.Item]*shown
 		round uint64 // counts the calls of Changes
 	}
 }
@@ -53,7 +53,7 @@ func (c *Conversation) Find(name string) *Item {
 }
 
 // Numbered returns the item with that number, nil when there is none any more.
-func (c *Conversation) Numbered(num id.Item) *Item {
+func (c *Conversation) Numbered(num machine.Item) *Item {
 	return c.first(func(it *Item) bool { return it.num == num })
 }
 

@@ -5,7 +5,7 @@ package conversation
 import (
 	"slices"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -20,7 +20,7 @@ const (
 // Item is one item of a conversation, or of an out-of-band response.
 type Item struct {
 	wire.Item
-	num     id.Item
+	num     machine.Item
 	clauses alignment     // the alignment of a spoken message of the assistant; nil for other items
 	length  voice.Samples // how much audio it has, recorded or generated, without audio that was cut off
 	cut     bool          // it was truncated; audio that its response still makes is not counted
@@ -39,7 +39,7 @@ type Item struct {
 func NewItem(w wire.Item) *Item { return &Item{Item: w} }
 
 // Num returns the item's number, by which the state machines name it. It is 0 for an item of an out-of-band response.
-func (it *Item) Num() id.Item { return it.num }
+func (it *Item) Num() machine.Item { return it.num }
 
 // Cut reports whether the item was truncated.
 func (it *Item) Cut() bool { return it.cut }

@@ -6,7 +6,7 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/journal"
 	"github.com/antiphon-rt/antiphon/internal/voice"
@@ -28,10 +28,10 @@ type shown struct {
 // first call returns all items. An item whose audio is being made has changed when the audio of another clause is complete.
 func (c *Conversation) Changes() (changed []journal.Item, removed []uint64) {
 	if c.journal.shown == nil {
-		c.journal.shown = map[id.Item]*shown{}
+		c.journal.shown = map[machine.Item]*shown{}
 	}
 	c.journal.round++
-	previous := id.Item(0)
+	previous := machine.Item(0)
 	for _, it := range c.items {
 		before, now := c.journal.shown[it.num], it.show(c.journal.round)
 		if before == nil {
@@ -86,7 +86,7 @@ func sameContent(a, b wire.Content) bool {
 }
 
 // kept returns the item for the journal. after is the number of the item before it.
-func (it *Item) kept(after id.Item) journal.Item {
+func (it *Item) kept(after machine.Item) journal.Item {
 	k := journal.Item{
 		Num: uint64(it.num), After: uint64(after), Item: it.Item, Spoken: it.clauses != nil, Length: int64(it.length),
 		Cut: it.cut, Pending: it.pending, Running: it.running, Summarised: it.summarised, Left: it.left,
@@ -105,10 +105,10 @@ func (it *Item) kept(after id.Item) journal.Item {
 
 // Restore gives an empty conversation the name, the items and the summary of a journal. last is the number of the newest item.
 func (c *Conversation) Restore(name string, items []journal.Item, last uint64, summary string) {
-	c.id, c.last, c.summary = name, id.Item(last), summary
+	c.id, c.last, c.summary = name, machine.Item(last), summary
 	for _, k := range items {
 		it := &Item{
-			Item: k.Item, num: id.Item(k.Num), length: voice.Samples(k.Length), cut: k.Cut, pending: k.Pending, running: k.Running, summarised: k.Summarised, left: k.Left, unkept: true,
+			Item: k.Item, num: machine.Item(k.Num), length: voice.Samples(k.Length), cut: k.Cut, pending: k.Pending, running: k.Running, summarised: k.Summarised, left: k.Left, unkept: true,
 		}
 		if k.Spoken {
 			it.clauses = alignment{}

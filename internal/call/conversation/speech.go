@@ -5,7 +5,7 @@ package conversation
 import (
 	"slices"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -20,9 +20,9 @@ const audioTokens = 25
 
 // speech is the audio of the newest spoken message of the user. The zero value is that of a model that does not hear.
 type speech struct {
-	wanted bool    // the model hears
-	item   id.Item // the newest spoken message; 0 for none
-	pcm    []int16 // its audio at room.InputRate, which nobody changes; nil for speech that is too long
+	wanted bool         // the model hears
+	item   machine.Item // the newest spoken message; 0 for none
+	pcm    []int16      // its audio at room.InputRate, which nobody changes; nil for speech that is too long
 }
 
 // hears reports whether a model hears.

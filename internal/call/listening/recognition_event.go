@@ -5,7 +5,7 @@ package listening
 import (
 	"errors"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
@@ -46,7 +46,7 @@ type (
 	}
 	// Recorded is the transcript of a recording, or why there is none.
 	Recorded struct {
-		Item       id.Item
+		Item       machine.Item
 		Transcript Transcript
 		Err        error // the error of the recogniser; nil if Transcript has the whole result
 		late       bool  // it is a lateTurn

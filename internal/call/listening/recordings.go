@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -17,7 +17,7 @@ const MaxLate = 8
 
 // lateTurn is a turn that the machines gave up: its audio is transcribed again, after those before it.
 type lateTurn struct {
-	item   id.Item
+	item   machine.Item
 	pcm    []int16
 	config pipeline.TranscribeConfig
 }
@@ -67,7 +67,7 @@ func (s *Recognitions) TakeRecording(w *wire.Item, name string) (*Recording, *ro
 }
 
 // Transcribe has a recording of item transcribed. Recorded reports the end of that.
-func (s *Recognitions) Transcribe(r *Recording, item id.Item, c pipeline.TranscribeConfig) {
+func (s *Recognitions) Transcribe(r *Recording, item machine.Item, c pipeline.TranscribeConfig) {
 	s.recordings++
 	s.record(Recorded{Item: item, Transcript: Transcript{Part: r.Part, Samples: len(r.PCM)}}, r.PCM, c)
 }

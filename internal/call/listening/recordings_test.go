@@ -8,7 +8,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -104,14 +104,14 @@ func TestTranscribe(t *testing.T) {
 func TestLateTurnsAreTranscribedOneAfterTheOther(t *testing.T) {
 	story(t, "oldest first, and at most MaxLate of them", func(b *recognitionBench) {
 		for i := range MaxLate {
-			b.g.Expect(b.s.TranscribeLater(Delivery{Item: id.Item(i + 1), PCM: make([]int16, 2400)}, pipeline.TranscribeConfig{})).To(gomega.BeTrue())
+			b.g.Expect(b.s.TranscribeLater(Delivery{Item: machine.Item(i + 1), PCM: make([]int16, 2400)}, pipeline.TranscribeConfig{})).To(gomega.BeTrue())
 		}
 		b.g.Expect(b.s.TranscribeLater(Delivery{}, pipeline.TranscribeConfig{})).To(gomega.BeFalse())
 		for i := range MaxLate {
 			b.r.results <- pipeline.TranscriptResult{Final: true, Text: "words"}
 			e, _, err := b.next()
 			b.g.Expect(err).NotTo(gomega.HaveOccurred())
-			b.g.Expect(e.(Recorded).Item).To(gomega.Equal(id.Item(i + 1)))
+			b.g.Expect(e.(Recorded).Item).To(gomega.Equal(machine.Item(i + 1)))
 			b.g.Expect(e.(Recorded).Transcript.Text).To(gomega.Equal("words"))
 		}
 		b.g.Expect(b.s.Transcribing()).To(gomega.BeZero())

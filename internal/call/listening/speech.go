@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
@@ -130,7 +130,7 @@ func (s *Recognitions) Announce(t turn.ID, v RecognitionView) (out []wire.Server
 
 // Commit ends turn t at now: pcm is its audio, at room.InputRate, the user's last speech was at spoke, and item is what it became. A
 // response may answer the turn that is returned.
-func (s *Recognitions) Commit(t turn.ID, item id.Item, pcm []int16, spoke, now time.Time) *room.Timing {
+func (s *Recognitions) Commit(t turn.ID, item machine.Item, pcm []int16, spoke, now time.Time) *room.Timing {
 	u := s.turns[t]
 	u.closeGate()
 	u.item, u.audio = item, pcm
@@ -308,7 +308,7 @@ func (s *Recognitions) Opened(t turn.ID, v RecognitionView) (out room.List) {
 
 // Delivery is a turn whose transcript is there, or will never be.
 type Delivery struct {
-	Item       id.Item // the item that the turn became
+	Item       machine.Item // the item that the turn became
 	Turn       *room.Timing
 	Transcript Transcript
 	PCM        []int16 // the turn's audio, at room.InputRate

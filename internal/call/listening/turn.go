@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/script"
@@ -37,8 +37,8 @@ type userTurn struct {
 	words   []pipeline.Word // the words of final; nil where they are not known
 	failure error           // the failure of the recognition
 
-	item  id.Item // the item that it became; 0 before the commit
-	audio []int16 // what was committed
+	item  machine.Item // the item that it became; 0 before the commit
+	audio []int16      // what was committed
 }
 
 // newCaption returns the event for the new part of the live transcript; nil for none. The protocol's deltas only add, so a text that

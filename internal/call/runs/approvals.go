@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
@@ -48,13 +48,13 @@ const replyTime = 30 * time.Second
 type Approvals struct {
 	pending map[string]*waiting // by run
 
-	request id.Request  // the request for the response that asks, until it is created; zero for none
-	asks    response.ID // the newest response of the call, if it asks; 0 for none
-	of      *waiting    // what it asks about
-	words   *Words      // in whose language it asks
-	text    string      // what it says
-	heard   time.Time   // when it was played to its end; zero before
-	turn    turn.ID     // the turn that may answer it; 0 for none
+	request machine.Request // the request for the response that asks, until it is created; zero for none
+	asks    response.ID     // the newest response of the call, if it asks; 0 for none
+	of      *waiting        // what it asks about
+	words   *Words          // in whose language it asks
+	text    string          // what it says
+	heard   time.Time       // when it was played to its end; zero before
+	turn    turn.ID         // the turn that may answer it; 0 for none
 }
 
 // waiting is a run that waits for the user.
@@ -84,7 +84,7 @@ func (a *Approvals) Settled(run string) {
 
 // forget ends the question that was asked: no turn answers it any more.
 func (a *Approvals) forget() {
-	a.request, a.asks, a.of, a.words, a.text, a.heard, a.turn = id.Request{}, 0, nil, nil, "", time.Time{}, 0
+	a.request, a.asks, a.of, a.words, a.text, a.heard, a.turn = machine.Request{}, 0, nil, nil, "", time.Time{}, 0
 }
 
 // single returns the question for which the only waiting run of the call waits; nil for none.
@@ -117,7 +117,9 @@ func (a *Approvals) Question(w *Words) (text string, ok bool) {
 }
 
 // Due reports whether the server has to ask: nobody has been asked since the last response.
-func (a *Approvals) Due() bool { return a.single() != nil && a.request == id.Request{} && a.asks == 0 }
+func (a *Approvals) Due() bool {
+	return a.single() != nil && a.request == machine.Request{} && a.asks == 0
+}
 
 // GiveUp returns what the model reads of the question that the server cannot ask; "" for nothing, and if it was returned before.
 func (a *Approvals) GiveUp() (text string) {
@@ -128,19 +130,19 @@ func (a *Approvals) GiveUp() (text string) {
 }
 
 // Asking notes the request for the response that asks, with the text of Question in the language of w.
-func (a *Approvals) Asking(of id.Request, w *Words, text string) {
+func (a *Approvals) Asking(of machine.Request, w *Words, text string) {
 	a.forget()
 	a.request, a.of, a.words, a.text = of, a.single(), w, text
 	a.of.asked++
 }
 
 // Created notes a response that the machines have created. A response that does not ask ends the question before it.
-func (a *Approvals) Created(of response.ID, why id.Request) {
+func (a *Approvals) Created(of response.ID, why machine.Request) {
 	if a.of == nil {
 		return
 	}
 	if a.asks == 0 && why == a.request {
-		a.asks, a.request = of, id.Request{}
+		a.asks, a.request = of, machine.Request{}
 		return
 	}
 	a.forget()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
 // at is when all happens.
@@ -21,8 +21,8 @@ func TestWhichTurnAnswers(t *testing.T) {
 	// The calls of a story, in order. Response 1 asks.
 	waits := func(a *Approvals) { a.Waits(pending("run_1")) }
 	asks := func(a *Approvals) {
-		a.Asking(id.Request{Client: 7}, FindWords("en"), "")
-		a.Created(1, id.Request{Client: 7})
+		a.Asking(machine.Request{Client: 7}, FindWords("en"), "")
+		a.Created(1, machine.Request{Client: 7})
 	}
 	played := func(a *Approvals) { a.Played(1, at) }
 	opened := func(a *Approvals) { a.Opened(5, at) }
@@ -38,10 +38,10 @@ func TestWhichTurnAnswers(t *testing.T) {
 		"the question was cut":             {[]func(*Approvals){waits, asks, func(a *Approvals) { a.Cut(1) }, played, opened}, false},
 		"it was cut when it seemed played": {[]func(*Approvals){waits, asks, played, opened, func(a *Approvals) { a.Cut(1) }}, false},
 		"another response was cut":         {[]func(*Approvals){waits, asks, func(a *Approvals) { a.Cut(2) }, played, opened}, true},
-		"another response came between":    {[]func(*Approvals){waits, asks, played, func(a *Approvals) { a.Created(2, id.Request{Turn: 4}) }, opened}, false},
+		"another response came between":    {[]func(*Approvals){waits, asks, played, func(a *Approvals) { a.Created(2, machine.Request{Turn: 4}) }, opened}, false},
 		"another response in place of it": {[]func(*Approvals){waits, func(a *Approvals) {
-			a.Asking(id.Request{Client: 7}, FindWords("en"), "")
-			a.Created(1, id.Request{Client: 8})
+			a.Asking(machine.Request{Client: 7}, FindWords("en"), "")
+			a.Created(1, machine.Request{Client: 8})
 		}, played, opened}, false},
 		"another run waits":                 {[]func(*Approvals){waits, asks, played, func(a *Approvals) { a.Waits(pending("run_2")) }, opened}, false},
 		"another run waits during the turn": {[]func(*Approvals){waits, asks, played, opened, func(a *Approvals) { a.Waits(pending("run_2")) }}, false},
@@ -49,8 +49,8 @@ func TestWhichTurnAnswers(t *testing.T) {
 		"the run asks something else now":   {[]func(*Approvals){waits, asks, played, opened, waits}, false},
 		"its sound may not have arrived":    {[]func(*Approvals){waits, asks, played, opened, func(a *Approvals) { a.Lost() }}, false},
 		"it was in another language": {[]func(*Approvals){waits, func(a *Approvals) {
-			a.Asking(id.Request{Client: 7}, FindWords("de"), "")
-			a.Created(1, id.Request{Client: 7})
+			a.Asking(machine.Request{Client: 7}, FindWords("de"), "")
+			a.Created(1, machine.Request{Client: 7})
 		}, played, opened}, false},
 		"two turns before the first is read": {[]func(*Approvals){waits, asks, played, func(a *Approvals) { a.Opened(4, at) }, opened}, false},
 		"a turn without words before it":     {[]func(*Approvals){waits, asks, played, func(a *Approvals) { a.Opened(4, at); a.Discarded(4) }, opened}, true},
@@ -86,7 +86,7 @@ func TestWhenTheServerAsks(t *testing.T) {
 	a.Waits(Pending{Run: "run_1", Tool: "book", Approval: true, Arguments: json.RawMessage(`{}`)})
 	for i := range mostAsked {
 		g.Expect(asks()).To(gomega.BeTrue())
-		why := id.Request{Client: uint64(i + 1)}
+		why := machine.Request{Client: uint64(i + 1)}
 		a.Asking(why, en, "")
 		g.Expect(asks()).To(gomega.BeFalse())
 		a.Created(1, why)
@@ -95,8 +95,8 @@ func TestWhenTheServerAsks(t *testing.T) {
 	}
 	g.Expect(asks()).To(gomega.BeFalse(), "three times")
 	a.Waits(Pending{Run: "run_1", Tool: "book", Interaction: "ia_2", Approval: true, Arguments: json.RawMessage(`{}`)})
-	a.Asking(id.Request{Client: 9}, en, "")
-	a.Created(2, id.Request{Client: 9})
+	a.Asking(machine.Request{Client: 9}, en, "")
+	a.Created(2, machine.Request{Client: 9})
 	a.Played(2, at)
 	a.Opened(5, at)
 	_, with := a.Said(5, "yes", en)
@@ -116,8 +116,8 @@ func TestWhichTurnReplies(t *testing.T) {
 		a.Waits(p)
 		text, ok := a.Question(en)
 		gomega.NewWithT(t).Expect([]bool{ok, a.Due()}).To(gomega.Equal([]bool{true, true}))
-		a.Asking(id.Request{Client: 7}, en, text)
-		a.Created(1, id.Request{Client: 7})
+		a.Asking(machine.Request{Client: 7}, en, text)
+		a.Created(1, machine.Request{Client: 7})
 		a.Played(1, at)
 		return a
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/speaking"
+	"github.com/antiphon-rt/antiphon/internal/tool"
 	"github.com/antiphon-rt/antiphon/internal/voice"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 

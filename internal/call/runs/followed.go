@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/journal"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
+	"github.com/antiphon-rt/antiphon/internal/tool"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 

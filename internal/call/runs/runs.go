@@ -14,7 +14,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/speaking"
 	"github.com/antiphon-rt/antiphon/internal/env"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
+	"github.com/antiphon-rt/antiphon/internal/tool"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 

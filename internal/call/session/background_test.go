@@ -12,14 +12,14 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/internal/call/runs"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
+	"github.com/antiphon-rt/antiphon/internal/tool"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // beginsWork is a tool whose call begins work in the background. It gives the caller away.
-func beginsWork(callers chan<- *tool.Caller) tool.Set {
-	return tool.Set{Tools: []tool.Tool{{Tool: pipeline.Tool{Name: "book"}, Run: func(ctx context.Context, _ string) (string, error) {
+func beginsWork(callers chan<- *tool.Caller) pipeline.ServerTools {
+	return pipeline.ServerTools{Tools: []pipeline.ServerTool{{Tool: pipeline.Tool{Name: "book"}, Run: func(ctx context.Context, _ string) (string, error) {
 		callers <- tool.CallerOf(ctx)
 		return "Started run run_1.", nil
 	}}}}

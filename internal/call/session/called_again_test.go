@@ -11,7 +11,6 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -22,7 +21,7 @@ func windAsked(t *testing.T, repeatable bool) (l *longCall, m *stepping, keys ch
 	wind := takes("wind", 8*time.Second)
 	run := wind.Run
 	wind.Repeatable, wind.Run = repeatable, func(ctx context.Context, arguments string) (string, error) {
-		keys <- tool.KeyOf(ctx)
+		keys <- pipeline.IdempotencyKey(ctx)
 		return run(ctx, arguments)
 	}
 	l = beginLongCall(t, time.Hour, 12*time.Hour, func(c *Config) {
@@ -32,7 +31,7 @@ func windAsked(t *testing.T, repeatable bool) (l *longCall, m *stepping, keys ch
 			}
 			return []pipeline.ModelEvent{say("It blows.")}
 		}}
-		c.Pipeline.Model, c.Options.Tools = m, tool.Set{Tools: []tool.Tool{wind}}
+		c.Pipeline.Model, c.Options.Tools = m, pipeline.ServerTools{Tools: []pipeline.ServerTool{wind}}
 	})
 	l.settle(`"output_modalities":["text"]`)
 	l.ask("how is the wind")

@@ -16,7 +16,6 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/internal/journal"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -82,7 +81,7 @@ type Kept struct {
 // Options say what the agent can do in addition to answering.
 type Options struct {
 	// Tools are the tools that the server runs.
-	Tools tool.Set
+	Tools pipeline.ServerTools
 	// Principal is whose session it is, for tools whose work outlives the session; "" if the server has no keys.
 	Principal string
 	// Runs say how the client acts on runs.

@@ -15,7 +15,6 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/protocolcheck"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -68,10 +67,10 @@ synthesizer:
 
 func onStage(t *testing.T, media bool, settings wire.Session) *caller {
 	t.Helper()
-	tide := tool.Tool{Tool: pipeline.Tool{Name: "tide"}, Run: func(context.Context, string) (string, error) { return "", errors.New("no water") }}
+	tide := pipeline.ServerTool{Tool: pipeline.Tool{Name: "tide"}, Run: func(context.Context, string) (string, error) { return "", errors.New("no water") }}
 	c := newCallerWith(t, Config{
 		Pipeline: byScript(t, strings.ReplaceAll(stage, "\t", "  ")), Settings: settings,
-		Options: Options{Tools: tool.Set{Tools: []tool.Tool{takes("wind", time.Second), tide}}},
+		Options: Options{Tools: pipeline.ServerTools{Tools: []pipeline.ServerTool{takes("wind", time.Second), tide}}},
 	})
 	if media {
 		c.pacer = newPacer(c.s, nil)

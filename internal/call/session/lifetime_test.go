@@ -24,7 +24,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/survival"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/internal/journal"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
+	"github.com/antiphon-rt/antiphon/internal/tool"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 

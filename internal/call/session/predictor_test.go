@@ -10,7 +10,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/bargein"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -30,8 +30,8 @@ type predictor struct {
 	awaits           bargein.ID // the candidate for which the client waits until mark has been played; 0 for none
 	mark             uint32
 	responses        []string // their ids; the machine's number of the first is 1
-	began            id.Response
-	ended            id.Response
+	began            machine.Response
+	ended            machine.Response
 	wasSilent        bool // the last played packet was silent
 	packets          []playedPacket
 	marks            map[bargein.ID]uint32 // by candidate: the position that the client reported
@@ -207,14 +207,14 @@ func (p *predictor) reportPlayback() {
 }
 
 // number returns the machine's number of the response with this id. A new id gets the next number.
-func (p *predictor) number(name string) id.Response {
+func (p *predictor) number(name string) machine.Response {
 	for i, n := range p.responses {
 		if n == name {
-			return id.Response(i + 1)
+			return machine.Response(i + 1)
 		}
 	}
 	p.responses = append(p.responses, name)
-	return id.Response(len(p.responses))
+	return machine.Response(len(p.responses))
 }
 
 // event handles a server event.

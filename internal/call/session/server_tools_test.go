@@ -15,7 +15,6 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -67,8 +66,8 @@ func (m *stepping) calls() int {
 }
 
 // takes returns a tool that takes so long, and returns its arguments.
-func takes(name string, d time.Duration) tool.Tool {
-	return tool.Tool{Tool: pipeline.Tool{Name: name}, Run: func(ctx context.Context, arguments string) (string, error) {
+func takes(name string, d time.Duration) pipeline.ServerTool {
+	return pipeline.ServerTool{Tool: pipeline.Tool{Name: name}, Run: func(ctx context.Context, arguments string) (string, error) {
 		over := time.NewTimer(d)
 		defer over.Stop()
 		select {
@@ -88,7 +87,7 @@ func callsTool(index int, name string) pipeline.ModelEvent {
 func say(text string) pipeline.ModelEvent { return pipeline.TextDelta{Text: text} }
 
 // callWithTools places a call of a session whose server has these tools, over WebRTC or over a WebSocket.
-func callWithTools(t *testing.T, webRTC bool, tools tool.Set, step func(n int) []pipeline.ModelEvent) (*caller, *stepping) {
+func callWithTools(t *testing.T, webRTC bool, tools pipeline.ServerTools, step func(n int) []pipeline.ModelEvent) (*caller, *stepping) {
 	t.Helper()
 	p := plain()
 	m := &stepping{Model: p.Model, step: step}
@@ -123,7 +122,7 @@ func TestServerTools(t *testing.T) {
 	for _, webRTC := range []bool{true, false} {
 		name := map[bool]string{true: "WebRTC", false: "WebSocket"}[webRTC]
 		story(t, name+": a call, its result and the answer are one response", func(t *testing.T) {
-			c, m := callWithTools(t, webRTC, tool.Set{Tools: []tool.Tool{takes("wind", time.Second)}}, func(n int) []pipeline.ModelEvent {
+			c, m := callWithTools(t, webRTC, pipeline.ServerTools{Tools: []pipeline.ServerTool{takes("wind", time.Second)}}, func(n int) []pipeline.ModelEvent {
 				if n == 1 {
 					return []pipeline.ModelEvent{say("Let me look. "), callsTool(0, "wind")}
 				}
@@ -142,7 +141,7 @@ func TestServerTools(t *testing.T) {
 			c.g.Expect(m.read(3)).To(gomega.HaveSuffix(`call wind{"n":0} | result wind{"n":0} | assistant: It blows.`))
 		})
 		story(t, name+": a tool of the client ends the response when the server's tools have ended", func(t *testing.T) {
-			c, m := callWithTools(t, webRTC, tool.Set{Tools: []tool.Tool{takes("wind", time.Second)}}, func(n int) []pipeline.ModelEvent {
+			c, m := callWithTools(t, webRTC, pipeline.ServerTools{Tools: []pipeline.ServerTool{takes("wind", time.Second)}}, func(n int) []pipeline.ModelEvent {
 				if n == 1 {
 					return []pipeline.ModelEvent{callsTool(0, "clock"), callsTool(1, "wind")}
 				}
@@ -160,7 +159,7 @@ func TestServerTools(t *testing.T) {
 		})
 	}
 	story(t, "a tool of the client takes the place of the server's of the same name", func(t *testing.T) {
-		c, _ := callWithTools(t, false, tool.Set{Tools: []tool.Tool{takes("clock", 0)}}, func(int) []pipeline.ModelEvent {
+		c, _ := callWithTools(t, false, pipeline.ServerTools{Tools: []pipeline.ServerTool{takes("clock", 0)}}, func(int) []pipeline.ModelEvent {
 			return []pipeline.ModelEvent{callsTool(0, "clock")}
 		})
 		c.settle(twoTools)
@@ -172,7 +171,7 @@ func TestServerTools(t *testing.T) {
 // TestServerToolsHaveALimit: a model that calls tools without an end has to answer without tools.
 func TestServerToolsHaveALimit(t *testing.T) {
 	story(t, "ten steps, and then an answer without tools", func(t *testing.T) {
-		c, m := callWithTools(t, true, tool.Set{Tools: []tool.Tool{takes("wind", time.Millisecond)}}, func(n int) []pipeline.ModelEvent {
+		c, m := callWithTools(t, true, pipeline.ServerTools{Tools: []pipeline.ServerTool{takes("wind", time.Millisecond)}}, func(n int) []pipeline.ModelEvent {
 			if n > 10 {
 				return []pipeline.ModelEvent{say("Enough."), callsTool(0, "wind")}
 			}
@@ -189,7 +188,7 @@ func TestServerToolsHaveALimit(t *testing.T) {
 		c.g.Expect(c.count("response.mcp_call.completed")).To(gomega.Equal(10))
 	})
 	story(t, "a response with all the calls that it may have still ends with an answer", func(t *testing.T) {
-		c, m := callWithTools(t, true, tool.Set{Tools: []tool.Tool{takes("wind", time.Millisecond)}}, func(n int) (out []pipeline.ModelEvent) {
+		c, m := callWithTools(t, true, pipeline.ServerTools{Tools: []pipeline.ServerTool{takes("wind", time.Millisecond)}}, func(n int) (out []pipeline.ModelEvent) {
 			if n > 7 {
 				return []pipeline.ModelEvent{say("Enough.")}
 			}
@@ -210,7 +209,7 @@ func TestServerToolsHaveALimit(t *testing.T) {
 // TestServerToolsThatAreNotRun: calls that the server may not or cannot run.
 func TestServerToolsThatAreNotRun(t *testing.T) {
 	story(t, "a call of the server's tool where none is offered does not reach the client", func(t *testing.T) {
-		c, m := callWithTools(t, false, tool.Set{Tools: []tool.Tool{takes("wind", time.Millisecond)}}, func(int) []pipeline.ModelEvent {
+		c, m := callWithTools(t, false, pipeline.ServerTools{Tools: []pipeline.ServerTool{takes("wind", time.Millisecond)}}, func(int) []pipeline.ModelEvent {
 			return []pipeline.ModelEvent{say("I look. "), pipeline.ToolCallDelta{Name: "wind", Arguments: `{"n"`}, callsTool(0, "wind")}
 		})
 		c.item(`{"type":"message","role":"user","content":[{"type":"input_text","text":"how is the wind"}]}`)
@@ -223,7 +222,7 @@ func TestServerToolsThatAreNotRun(t *testing.T) {
 		c.g.Expect(m.calls()).To(gomega.Equal(12))
 	})
 	story(t, "a call whose arguments the model does not end is incomplete, and no later request has it", func(t *testing.T) {
-		c, m := callWithTools(t, false, tool.Set{Tools: []tool.Tool{takes("wind", time.Millisecond)}}, func(int) []pipeline.ModelEvent {
+		c, m := callWithTools(t, false, pipeline.ServerTools{Tools: []pipeline.ServerTool{takes("wind", time.Millisecond)}}, func(int) []pipeline.ModelEvent {
 			return []pipeline.ModelEvent{
 				pipeline.ToolCallDelta{Index: 0, Name: "wind", Arguments: `{"n"`}, pipeline.ToolCallDelta{Index: 1, Name: "clock", Arguments: `{"n"`}, say("Fine."),
 			}
@@ -241,7 +240,7 @@ func TestServerToolsThatAreNotRun(t *testing.T) {
 // TestServerToolsThatEndBadly: a tool fails, or what follows it is not wanted any more.
 func TestServerToolsThatEndBadly(t *testing.T) {
 	story(t, "a message after the client has cleared the output is truncated", func(t *testing.T) {
-		c, m := callWithTools(t, true, tool.Set{Tools: []tool.Tool{takes("wind", 5*time.Second)}}, func(n int) []pipeline.ModelEvent {
+		c, m := callWithTools(t, true, pipeline.ServerTools{Tools: []pipeline.ServerTool{takes("wind", 5*time.Second)}}, func(n int) []pipeline.ModelEvent {
 			if n == 1 {
 				return []pipeline.ModelEvent{say("Let me look for a long time. "), callsTool(0, "wind")}
 			}
@@ -264,11 +263,11 @@ func TestServerToolsThatEndBadly(t *testing.T) {
 	})
 
 	story(t, "a tool that fails or panics is a result, and takes no session down", func(t *testing.T) {
-		bad := []tool.Tool{
+		bad := []pipeline.ServerTool{
 			{Tool: pipeline.Tool{Name: "fails"}, Run: func(context.Context, string) (string, error) { return "", errors.New("no such town") }},
 			{Tool: pipeline.Tool{Name: "panics"}, Run: func(context.Context, string) (string, error) { panic("at work") }},
 		}
-		c, m := callWithTools(t, true, tool.Set{Tools: append(bad, takes("hangs", time.Hour))}, func(n int) []pipeline.ModelEvent {
+		c, m := callWithTools(t, true, pipeline.ServerTools{Tools: append(bad, takes("hangs", time.Hour))}, func(n int) []pipeline.ModelEvent {
 			if n == 1 {
 				return []pipeline.ModelEvent{callsTool(0, "fails"), callsTool(1, "panics"), callsTool(2, "hangs")}
 			}
@@ -282,7 +281,7 @@ func TestServerToolsThatEndBadly(t *testing.T) {
 	})
 
 	story(t, "the session ends while a tool runs", func(t *testing.T) {
-		c, _ := callWithTools(t, true, tool.Set{Tools: []tool.Tool{takes("wind", 20*time.Second)}}, func(int) []pipeline.ModelEvent {
+		c, _ := callWithTools(t, true, pipeline.ServerTools{Tools: []pipeline.ServerTool{takes("wind", 20*time.Second)}}, func(int) []pipeline.ModelEvent {
 			return []pipeline.ModelEvent{callsTool(0, "wind")}
 		})
 		c.ask("how is the wind")
@@ -298,7 +297,7 @@ func TestLongTools(t *testing.T) {
 	for _, webRTC := range []bool{true, false} {
 		name := map[bool]string{true: "WebRTC", false: "WebSocket"}[webRTC]
 		story(t, name+": two long tools are announced once", func(t *testing.T) {
-			set := tool.Set{Announcement: moment, Tools: []tool.Tool{takes("wind", 3*time.Second)}}
+			set := pipeline.ServerTools{Announcement: moment, Tools: []pipeline.ServerTool{takes("wind", 3*time.Second)}}
 			c, m := callWithTools(t, webRTC, set, func(n int) []pipeline.ModelEvent {
 				if n <= 2 {
 					return []pipeline.ModelEvent{callsTool(n, "wind")}
@@ -317,14 +316,14 @@ func TestLongTools(t *testing.T) {
 		})
 	}
 	for what, scene := range map[string]struct {
-		set   tool.Set
+		set   pipeline.ServerTools
 		first []pipeline.ModelEvent
 	}{
-		"a short tool": {tool.Set{Announcement: moment, Tools: []tool.Tool{takes("wind", 1400*time.Millisecond)}}, nil},
+		"a short tool": {pipeline.ServerTools{Announcement: moment, Tools: []pipeline.ServerTool{takes("wind", 1400*time.Millisecond)}}, nil},
 		"a tool before which the model has said something": {
-			tool.Set{Announcement: moment, Tools: []tool.Tool{takes("wind", 5*time.Second)}}, []pipeline.ModelEvent{say("I look.")},
+			pipeline.ServerTools{Announcement: moment, Tools: []pipeline.ServerTool{takes("wind", 5*time.Second)}}, []pipeline.ModelEvent{say("I look.")},
 		},
-		"a server without an announcement": {tool.Set{Tools: []tool.Tool{takes("wind", 5*time.Second)}}, nil},
+		"a server without an announcement": {pipeline.ServerTools{Tools: []pipeline.ServerTool{takes("wind", 5*time.Second)}}, nil},
 	} {
 		story(t, "nothing is announced: "+what, func(t *testing.T) {
 			c, _ := callWithTools(t, true, scene.set, func(n int) []pipeline.ModelEvent {
@@ -342,7 +341,7 @@ func TestLongTools(t *testing.T) {
 // TestInterruptedTool: a tool that runs while the user interrupts goes on, and its true outcome is in the conversation.
 func TestInterruptedTool(t *testing.T) {
 	story(t, "it ends after the response", func(t *testing.T) {
-		set := tool.Set{Announcement: strings.Repeat("One moment, please, while I look at the wind. ", 3), Tools: []tool.Tool{takes("wind", 8*time.Second)}}
+		set := pipeline.ServerTools{Announcement: strings.Repeat("One moment, please, while I look at the wind. ", 3), Tools: []pipeline.ServerTool{takes("wind", 8*time.Second)}}
 		c, m := callWithTools(t, true, set, func(n int) []pipeline.ModelEvent {
 			if n == 1 {
 				return []pipeline.ModelEvent{callsTool(0, "wind")}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -150,11 +149,11 @@ func TestSummaries(t *testing.T) {
 			}
 			return []pipeline.ModelEvent{say("Done.")}
 		}}
-		read := tool.Tool{Tool: pipeline.Tool{Name: "read"}, Run: func(context.Context, string) (string, error) {
+		read := pipeline.ServerTool{Tool: pipeline.Tool{Name: "read"}, Run: func(context.Context, string) (string, error) {
 			wait(100 * time.Millisecond) // a summary that has begun is written meanwhile
 			return number(0), nil
 		}}
-		c := callNoting(t, m, Options{Tools: tool.Set{Tools: []tool.Tool{read}}})
+		c := callNoting(t, m, Options{Tools: pipeline.ServerTools{Tools: []pipeline.ServerTool{read}}})
 		c.note("why")
 		done := c.answer()
 		c.g.Expect(done.Status).To(gomega.Equal("completed"))

@@ -4,7 +4,7 @@ package speaking
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/draft"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
@@ -21,14 +21,14 @@ type cause struct {
 
 // causes maps the numbers that the machines use to requests and turns. The zero value is empty.
 type causes struct {
-	known map[id.Request]cause
+	known map[machine.Request]cause
 	asked uint64 // requests of the client so far
 }
 
 // Request gives a request of the client a number, for response.Create.
-func (g *Generator) Request(p *wire.ResponseParams) id.Request {
+func (g *Generator) Request(p *wire.ResponseParams) machine.Request {
 	g.causes.asked++
-	of := id.Request{Client: g.causes.asked}
+	of := machine.Request{Client: g.causes.asked}
 	g.causes.put(of, cause{request: p})
 	return of
 }
@@ -43,7 +43,7 @@ func (g *Generator) Respond(p *wire.ResponseParams) (out room.List) {
 }
 
 // Say gives a request of the session's own a number, for response.Create: the response says a text, and no model is asked.
-func (g *Generator) Say(text string) id.Request {
+func (g *Generator) Say(text string) machine.Request {
 	of := g.Request(&wire.ResponseParams{})
 	why := g.causes.known[of]
 	why.says = text
@@ -53,15 +53,15 @@ func (g *Generator) Say(text string) id.Request {
 
 // Commit notes a user turn that may be answered.
 func (g *Generator) Commit(t turn.ID, u *room.Timing) {
-	g.causes.put(id.Request{Turn: t}, cause{turn: u})
+	g.causes.put(machine.Request{Turn: t}, cause{turn: u})
 	if g.AnswerAhead {
 		g.draft(draft.Committed{Turn: t})
 	}
 }
 
-func (c *causes) put(of id.Request, why cause) {
+func (c *causes) put(of machine.Request, why cause) {
 	if c.known == nil {
-		c.known = map[id.Request]cause{}
+		c.known = map[machine.Request]cause{}
 	}
 	c.known[of] = why
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -20,13 +20,13 @@ func TestCausesAreForgotten(t *testing.T) {
 	made := New(Parts{})
 	first, second := made.Request(&wire.ResponseParams{}), made.Request(&wire.ResponseParams{})
 	for n := range 100 {
-		made.Commit(1+id.Turn(n), &room.Timing{ItemID: fmt.Sprint("item_", 1+n)})
-		made.ForgetCauses(&coord.State{Owed: second, Waiting: 1 + id.Turn(n)})
+		made.Commit(1+machine.Turn(n), &room.Timing{ItemID: fmt.Sprint("item_", 1+n)})
+		made.ForgetCauses(&coord.State{Owed: second, Waiting: 1 + machine.Turn(n)})
 		g.Expect(made.causes.known).To(gomega.HaveLen(2))
 	}
 	g.Expect(made.causes.known).NotTo(gomega.HaveKey(first))
 	g.Expect(made.causes.known).To(gomega.HaveKey(second))
-	g.Expect(made.causes.known[id.Request{Turn: 100}].turn.ItemID).To(gomega.Equal("item_100"))
+	g.Expect(made.causes.known[machine.Request{Turn: 100}].turn.ItemID).To(gomega.Equal("item_100"))
 	made.ForgetCauses(&coord.State{})
 	g.Expect(made.causes.known).To(gomega.BeEmpty())
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/internal/env"
+	"github.com/antiphon-rt/antiphon/internal/tool"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -46,7 +46,7 @@ type Parts struct {
 	// AnswerAhead lets the Generator make drafts: it begins to answer before the end of the user's turn is certain.
 	AnswerAhead bool
 	// Tools are the tools that the server runs.
-	Tools tool.Set
+	Tools pipeline.ServerTools
 	// Caller is this session, for tools that tell it of work in the background.
 	Caller *tool.Caller
 	// Broken is called with an invariant that does not hold, where they are checked; nil where they are not.

@@ -11,7 +11,7 @@ import (
 	"github.com/onsi/gomega"
 	"go.uber.org/goleak"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
@@ -218,7 +218,7 @@ func TestABodyWaitsForThePlayedPosition(t *testing.T) {
 		b.do(b.Settle(&b.state))
 		synctest.Wait()
 		b.g.Expect(b.events).To(gomega.BeEmpty())
-		b.do(b.Cancel(id.Response(1)))
+		b.do(b.Cancel(machine.Response(1)))
 		b.do(b.End(response.EmitTerminal{ID: 1, Status: response.ClientCancelled}))
 		b.state.Playout = playout.Silent{}
 		b.finish()

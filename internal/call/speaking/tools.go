@@ -15,8 +15,8 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/internal/env"
+	"github.com/antiphon-rt/antiphon/internal/tool"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -120,7 +120,7 @@ func (g *Generator) callDone(r *Response, o *outputItem) (out room.List) {
 }
 
 // startTool starts a tool of the server.
-func (g *Generator) startTool(t *tool.Tool, run *toolRun) room.List {
+func (g *Generator) startTool(t *pipeline.ServerTool, run *toolRun) room.List {
 	run.o.running = true
 	g.runs++
 	if g.runs > maxRuns {
@@ -156,14 +156,14 @@ func (g *Generator) CallsAgain() bool { return g.again > 0 }
 var errToolTime = errors.New("the tool took too long")
 
 // callTool calls a tool and returns its output. id names the call. It is for a goroutine of its own.
-func (g *Generator) callTool(t *tool.Tool, id, arguments string) (output string, err error) {
+func (g *Generator) callTool(t *pipeline.ServerTool, id, arguments string) (output string, err error) {
 	ctx := tool.WithCaller(g.Context, g.Caller)
 	if t.Repeatable {
-		ctx = tool.WithKey(ctx, id)
+		ctx = pipeline.WithIdempotencyKey(ctx, id)
 	}
 	ctx, cancel := env.WithTimeout(g.Env, ctx, t.Limit(), errToolTime)
 	defer cancel()
-	err = g.Guard.Run(ctx, tool.Stage, func(w *watchdog.Watch) error {
+	err = g.Guard.Run(ctx, pipeline.StageTool, func(w *watchdog.Watch) error {
 		said, err := t.Run(ctx, arguments)
 		return errors.Join(err, w.Deliver(func() error { output = said; return nil }))
 	})
@@ -201,8 +201,8 @@ func (g *Generator) toolEnded(e ToolEnded) (out room.List) {
 
 // outputText returns what the conversation keeps of an output.
 func outputText(output string) string {
-	if len(output) > tool.MaxOutput {
-		output = output[:tool.MaxOutput] + "\n(The rest is left out: the output is too long.)"
+	if len(output) > pipeline.MaxToolOutput {
+		output = output[:pipeline.MaxToolOutput] + "\n(The rest is left out: the output is too long.)"
 	}
 	return strings.ToValidUTF8(output, "\uFFFD")
 }

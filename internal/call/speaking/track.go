@@ -5,7 +5,7 @@ package speaking
 import (
 	"slices"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
@@ -45,7 +45,7 @@ type Track struct {
 
 // part is where the audio of one output item begins.
 type part struct {
-	item  id.Item
+	item  machine.Item
 	name  string // the item's id for the client
 	index int    // its output_index
 	start voice.Samples
@@ -61,7 +61,7 @@ func NewTrack(resp response.ID, name string, encoder *room.Encoder) *Track {
 func (t *Track) Fund(c *Credit) { t.credit = c }
 
 // AddPart notes that the audio generated from now on belongs to a further output item.
-func (t *Track) AddPart(item id.Item, name string, index int) {
+func (t *Track) AddPart(item machine.Item, name string, index int) {
 	t.parts = append(t.parts, part{item: item, name: name, index: index, start: t.length})
 }
 

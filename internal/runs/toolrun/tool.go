@@ -15,8 +15,8 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/coord/run"
 	"github.com/antiphon-rt/antiphon/internal/runs"
 	"github.com/antiphon-rt/antiphon/internal/store"
+	"github.com/antiphon-rt/antiphon/internal/tool"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 )
 
 // Background says how the runs of a tool go.
@@ -35,7 +35,7 @@ const callStep = "call"
 
 // Worker returns the worker that runs a tool. The input of a run is the JSON object of the tool's arguments, and its output is the text of the tool's output as a
 // JSON string.
-func Worker(t *tool.Tool, b Background) runs.Worker {
+func Worker(t *pipeline.ServerTool, b Background) runs.Worker {
 	return runs.Worker{
 		Tool: t.Name, Approval: b.Approval, Check: checkArguments,
 		Work: func(ctx context.Context, turn *runs.Turn) (json.RawMessage, error) {
@@ -49,7 +49,7 @@ func Worker(t *tool.Tool, b Background) runs.Worker {
 				}
 			}
 			return turn.Step(ctx, callStep, b.Repeatable, func(ctx context.Context) (json.RawMessage, error) {
-				ctx, cancel := context.WithTimeout(tool.WithKey(ctx, turn.ID()+"."+callStep), t.Limit())
+				ctx, cancel := context.WithTimeout(pipeline.WithIdempotencyKey(ctx, turn.ID()+"."+callStep), t.Limit())
 				defer cancel()
 				output, err := t.Run(ctx, string(turn.Input()))
 				if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -105,8 +105,8 @@ const offered = "Started run %s. It works in the background: its result comes la
 
 // Offer returns a tool as a language model calls it: the call begins a run of the session's principal, and returns at once. The session then gets the
 // messages of the run. The run goes on if the session ends. logger gets what an operator should know.
-func Offer(r *runs.Runner, t pipeline.Tool, logger *slog.Logger) tool.Tool {
-	return tool.Tool{Tool: t, Run: func(ctx context.Context, arguments string) (string, error) {
+func Offer(r *runs.Runner, t pipeline.Tool, logger *slog.Logger) pipeline.ServerTool {
+	return pipeline.ServerTool{Tool: t, Run: func(ctx context.Context, arguments string) (string, error) {
 		caller := tool.CallerOf(ctx)
 		if caller == nil {
 			return "", errors.New("the tool works in the background, and needs a session that begins it")

@@ -18,13 +18,13 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/runs"
 	"github.com/antiphon-rt/antiphon/internal/store"
+	"github.com/antiphon-rt/antiphon/internal/tool"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 )
 
 // booking is a tool whose output says with what it was called.
-func booking() *tool.Tool {
-	return &tool.Tool{Tool: pipeline.Tool{Name: "book"}, Run: func(_ context.Context, arguments string) (string, error) {
+func booking() *pipeline.ServerTool {
+	return &pipeline.ServerTool{Tool: pipeline.Tool{Name: "book"}, Run: func(_ context.Context, arguments string) (string, error) {
 		if strings.Contains(arguments, "nowhere") {
 			return "", errors.New("there is no such town")
 		}
@@ -33,7 +33,7 @@ func booking() *tool.Tool {
 }
 
 // withTool opens a Runner with one tool.
-func withTool(t *testing.T, t1 *tool.Tool, b Background) *runs.Runner {
+func withTool(t *testing.T, t1 *pipeline.ServerTool, b Background) *runs.Runner {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	s, err := store.Open(t.Context(), store.Config{Timeout: time.Minute})

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/bargein"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/sdk/internal/deadline"
 	"github.com/antiphon-rt/antiphon/sdk/internal/playback"
 )
@@ -170,7 +170,7 @@ func (p *Prediction) Cut(response string, spoken bool, m Moment) []Action {
 	return p.cut(p.Responses.Number(response), spoken, m)
 }
 
-func (p *Prediction) cut(n id.Response, spoken bool, m Moment) []Action {
+func (p *Prediction) cut(n machine.Response, spoken bool, m Moment) []Action {
 	newest, cut := responseOf(p.State())
 	if n == 0 || p.Machine == nil || n < newest || n == newest && cut {
 		return nil
@@ -187,7 +187,7 @@ func (p *Prediction) cut(n id.Response, spoken bool, m Moment) []Action {
 }
 
 // responseOf returns the newest response that a state knows, and whether the server has cut it off.
-func responseOf(s bargein.State) (newest id.Response, cut bool) {
+func responseOf(s bargein.State) (newest machine.Response, cut bool) {
 	switch s := s.(type) {
 	case bargein.Silent:
 		return s.Last, s.Cut

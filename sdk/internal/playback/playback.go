@@ -4,7 +4,7 @@ package playback
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/bargein"
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
 // Position is a position in the agent's sound. Its fields are those of sdk.PlayedPosition.
@@ -67,10 +67,10 @@ func (p *Positions) At(n bargein.Position) (at Position, known bool) {
 // Responses gives numbers to the responses that were heard last. Its zero value knows none.
 type Responses struct {
 	// Heard is the response that is heard now, as the server or the player says; 0 when none is.
-	Heard id.Response
+	Heard machine.Response
 
-	last id.Response // the number of the newest; 0 before the first
-	ids  [8]string   // the protocol's ids of the last ones, by number
+	last machine.Response // the number of the newest; 0 before the first
+	ids  [8]string        // the protocol's ids of the last ones, by number
 }
 
 // Started notes that this response is heard from now on. The id may be empty, and the same response may start again.
@@ -78,19 +78,19 @@ func (r *Responses) Started(name string) {
 	if r.Heard == 0 || r.ID(r.Heard) != name {
 		r.last++
 		r.Heard = r.last
-		r.ids[r.last%id.Response(len(r.ids))] = name
+		r.ids[r.last%machine.Response(len(r.ids))] = name
 	}
 }
 
 // ID returns the id of a response that was heard lately.
-func (r *Responses) ID(n id.Response) string { return r.ids[n%id.Response(len(r.ids))] }
+func (r *Responses) ID(n machine.Response) string { return r.ids[n%machine.Response(len(r.ids))] }
 
 // Number returns the number of a response that was heard lately, 0 for any other.
-func (r *Responses) Number(name string) id.Response {
+func (r *Responses) Number(name string) machine.Response {
 	oldest := max(int(r.last)-len(r.ids)+1, 1)
 	for n := int(r.last); n >= oldest; n-- {
 		if r.ids[n%len(r.ids)] == name {
-			return id.Response(n)
+			return machine.Response(n)
 		}
 	}
 	return 0

@@ -6,7 +6,7 @@ package reconciliation
 import (
 	"time"
 
-	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/view"
 )
 
@@ -21,12 +21,12 @@ type Dialog struct {
 
 	// turns and responses give numbers to the protocol's ids.
 	turns, responses idNumbers
-	expected         []expected // the inputs that the server has not answered. Invariant: len <= view.Most
-	candidate        view.Seq   // the expectation that the candidate is confirmed
-	interruption     view.Seq   // the expectation that sustained speech is confirmed
-	stopped          id.Turn    // the turn whose speech has stopped and which the server has not committed; 0 for none
-	unwanted         bool       // the user interrupted the due response before it began
-	sound            string     // the id of the response that is heard; "" when none is, or when the server gives no id
+	expected         []expected   // the inputs that the server has not answered. Invariant: len <= view.Most
+	candidate        view.Seq     // the expectation that the candidate is confirmed
+	interruption     view.Seq     // the expectation that sustained speech is confirmed
+	stopped          machine.Turn // the turn whose speech has stopped and which the server has not committed; 0 for none
+	unwanted         bool         // the user interrupted the due response before it began
+	sound            string       // the id of the response that is heard; "" when none is, or when the server gives no id
 
 	waits Waits
 	signs signs
@@ -197,8 +197,10 @@ func (d *Dialog) Item() string {
 	return d.turns.name(uint64(o.Waiting))
 }
 
-func (d *Dialog) turn(item string) id.Turn         { return id.Turn(d.turns.number(item)) }
-func (d *Dialog) response(name string) id.Response { return id.Response(d.responses.number(name)) }
+func (d *Dialog) turn(item string) machine.Turn { return machine.Turn(d.turns.number(item)) }
+func (d *Dialog) response(name string) machine.Response {
+	return machine.Response(d.responses.number(name))
+}
 
 // IsLive reports whether the server is making this response now.
 func (d *Dialog) IsLive(name string) bool {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 )
 
 // Tools has the tools that the server runs itself, in every session.
@@ -35,7 +34,7 @@ type Function struct {
 
 // BackgroundTool is a tool whose calls are runs.
 type BackgroundTool struct {
-	tool.Tool
+	pipeline.ServerTool
 	Approval, Repeatable bool
 }
 
@@ -55,31 +54,31 @@ func (f *File) BackgroundTools(e Env) (all []BackgroundTool, err error) {
 }
 
 // ServerTools returns the tools that the server runs, for server.Config.Tools. It calls no server. The error names the tool that is wrong.
-func (f *File) ServerTools(e Env) (tool.Set, error) {
-	set := tool.Set{Announcement: f.Tools.Announcement, After: f.Tools.After}
+func (f *File) ServerTools(e Env) (pipeline.ServerTools, error) {
+	set := pipeline.ServerTools{Announcement: f.Tools.Announcement, After: f.Tools.After}
 	for _, function := range f.Tools.Functions {
 		if function.Background {
 			continue
 		}
 		if function.Approval != "" {
-			return tool.Set{}, fmt.Errorf("%s: tools: %s: approval is for tools with background: true", f.Path, function.Name)
+			return pipeline.ServerTools{}, fmt.Errorf("%s: tools: %s: approval is for tools with background: true", f.Path, function.Name)
 		}
 		t, err := function.open(e)
 		if err != nil {
-			return tool.Set{}, fmt.Errorf("%s: tools: %s: %w", f.Path, function.Name, err)
+			return pipeline.ServerTools{}, fmt.Errorf("%s: tools: %s: %w", f.Path, function.Name, err)
 		}
 		t.Repeatable = function.Repeatable
 		set.Tools = append(set.Tools, t)
 	}
 	if err := set.Check(); err != nil {
-		return tool.Set{}, fmt.Errorf("%s: tools: %w", f.Path, err)
+		return pipeline.ServerTools{}, fmt.Errorf("%s: tools: %w", f.Path, err)
 	}
 	return set, nil
 }
 
 // open returns the tool of a function.
-func (f *Function) open(e Env) (t tool.Tool, err error) {
-	t = tool.Tool{Tool: pipeline.Tool{Name: f.Name, Description: f.Description}, Timeout: f.Timeout}
+func (f *Function) open(e Env) (t pipeline.ServerTool, err error) {
+	t = pipeline.ServerTool{Tool: pipeline.Tool{Name: f.Name, Description: f.Description}, Timeout: f.Timeout}
 	if f.Parameters != nil {
 		if t.Parameters, err = json.Marshal(f.Parameters); err != nil {
 			return t, err
@@ -89,6 +88,6 @@ func (f *Function) open(e Env) (t tool.Tool, err error) {
 	if err != nil {
 		return t, err
 	}
-	t.Run, err = tool.HTTP(tool.Endpoint{URL: f.URL, Key: key, Headers: f.Headers, Timeout: f.Timeout})
+	t.Run, err = HTTPTool(Endpoint{URL: f.URL, Key: key, Headers: f.Headers, Timeout: f.Timeout})
 	return t, err
 }

@@ -1,4 +1,4 @@
-package tool
+package config
 
 // A tool behind HTTP: what its server gets.
 
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
 // The server of a tool gets the key of a call that may be sent again, and no key with any other call.
@@ -19,9 +21,9 @@ func TestTheServerOfAToolGetsTheKeyOfTheCall(t *testing.T) {
 		_, _ = w.Write([]byte("done")) // the client has an error if it fails
 	}))
 	t.Cleanup(s.Close)
-	run, err := HTTP(Endpoint{URL: s.URL})
+	run, err := HTTPTool(Endpoint{URL: s.URL})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	output, err := run(WithKey(t.Context(), "run_1.call"), "{}")
+	output, err := run(pipeline.WithIdempotencyKey(t.Context(), "run_1.call"), "{}")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(output).To(gomega.Equal("done"))
 	g.Expect(<-keys).To(gomega.Equal([]string{"run_1.call"}))

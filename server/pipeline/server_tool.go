@@ -1,4 +1,4 @@
-package tool
+package pipeline
 
 // A tool of the server, and the set of all its tools.
 
@@ -9,59 +9,57 @@ import (
 	"fmt"
 	"regexp"
 	"time"
-
-	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// Stage is the name of the tools where the stages of a pipeline are named: in limits and in logs.
-const Stage = "tool"
+// StageTool is the name of the tools where the stages of a pipeline are named: in limits and in logs.
+const StageTool = "tool"
 
-// DefaultTimeout is how long a Tool may run that says nothing else, and DefaultAfter how long a Set waits before its Announcement.
+// DefaultToolTimeout is how long a ServerTool may run that says nothing else. defaultAfter is how long the server waits before the Announcement.
 const (
-	DefaultTimeout = 30 * time.Second
-	DefaultAfter   = 1500 * time.Millisecond
+	DefaultToolTimeout = 30 * time.Second
+	defaultAfter       = 1500 * time.Millisecond
 )
 
-// Limits of a Set.
+// Limits of ServerTools.
 const (
-	maxTools   = 128
-	MaxTimeout = 10 * time.Minute
-	MaxOutput  = 64 << 10 // the bytes of an output that the conversation keeps
+	maxTools       = 128
+	MaxToolTimeout = 10 * time.Minute
+	MaxToolOutput  = 64 << 10 // the bytes of an output that the conversation keeps
 )
 
-// Tool is one function that the server runs.
-type Tool struct {
-	pipeline.Tool // its name, its description and its parameters, as the model reads them
+// ServerTool is one function that the server runs.
+type ServerTool struct {
+	Tool // its name, its description and its parameters, as the model reads them
 	// Run runs the tool and returns its output, which the model reads. arguments is a JSON object that the model wrote: Run checks it. The client
 	// and the model read the text of an error. An end of the response, such as an interruption of the user, does not cancel ctx: the conversation
 	// gets the true outcome. Timeout and the end of the session do. Several goroutines may call Run at a time.
 	Run func(ctx context.Context, arguments string) (output string, err error)
-	// Timeout is how long Run may take; 0 takes DefaultTimeout. A Run that does not return at its end is abandoned.
+	// Timeout is how long Run may take; 0 takes DefaultToolTimeout. A Run that does not return at its end is abandoned.
 	Timeout time.Duration
-	// Repeatable: if the process has ended before Run has returned, the session calls Run again where it goes on. Each call then has the same Idempotency-Key (WithKey), which no other
+	// Repeatable: if the process has ended before Run has returned, the session calls Run again where it goes on. Each call then has the same Idempotency-Key (WithIdempotencyKey), which no other
 	// call has. Otherwise the outcome of such a call is unknown.
 	Repeatable bool
 }
 
 // Limit returns how long the tool may run.
-func (t *Tool) Limit() time.Duration {
+func (t *ServerTool) Limit() time.Duration {
 	if t.Timeout == 0 {
-		return DefaultTimeout
+		return DefaultToolTimeout
 	}
 	return t.Timeout
 }
 
-// Set is the tools of a server. The zero value has none. Nobody may change a Set that is in use.
-type Set struct {
-	Tools []Tool
+// ServerTools are the tools of a server. The zero value has none. Nobody may change ServerTools that are in use.
+type ServerTools struct {
+	Tools []ServerTool
 	// Announcement is a short sentence, such as "One moment, please." The agent says it when a tool takes longer than After, once for a
 	// response, and not if the model has said something itself. Empty: the agent says nothing.
 	Announcement string
-	After        time.Duration // 0 takes DefaultAfter
+	After        time.Duration // 0 takes 1.5 s
 }
 
 // Find returns the tool with that name; nil for none.
-func (s *Set) Find(name string) *Tool {
+func (s *ServerTools) Find(name string) *ServerTool {
 	for i := range s.Tools {
 		if s.Tools[i].Name == name {
 			return &s.Tools[i]
@@ -71,9 +69,9 @@ func (s *Set) Find(name string) *Tool {
 }
 
 // Patience returns how long a tool may run before the announcement.
-func (s *Set) Patience() time.Duration {
+func (s *ServerTools) Patience() time.Duration {
 	if s.After == 0 {
-		return DefaultAfter
+		return defaultAfter
 	}
 	return s.After
 }
@@ -82,7 +80,7 @@ func (s *Set) Patience() time.Duration {
 var names = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // Check returns an error that says what is wrong in the set.
-func (s *Set) Check() error {
+func (s *ServerTools) Check() error {
 	if len(s.Tools) > maxTools {
 		return fmt.Errorf("there are %d tools: at most %d are possible", len(s.Tools), maxTools)
 	}
@@ -97,8 +95,8 @@ func (s *Set) Check() error {
 			return fmt.Errorf("tool %s: there are two tools of this name: give one of them another name", t.Name)
 		case t.Run == nil:
 			return fmt.Errorf("tool %s: Run is nil: give the function that the server runs", t.Name)
-		case t.Timeout < 0 || t.Timeout > MaxTimeout:
-			return fmt.Errorf("tool %s: the limit is %v: want at most %v, or 0 for %v", t.Name, t.Timeout, MaxTimeout, DefaultTimeout)
+		case t.Timeout < 0 || t.Timeout > MaxToolTimeout:
+			return fmt.Errorf("tool %s: the limit is %v: want at most %v, or 0 for %v", t.Name, t.Timeout, MaxToolTimeout, DefaultToolTimeout)
 		case len(t.Parameters) > 0 && !isObject(t.Parameters):
 			return fmt.Errorf("tool %s: the parameters are not a JSON object: give the JSON Schema of the arguments", t.Name)
 		}
@@ -109,4 +107,18 @@ func (s *Set) Check() error {
 func isObject(text []byte) bool {
 	var fields map[string]json.RawMessage
 	return json.Unmarshal(text, &fields) == nil && fields != nil
+}
+
+// keyOfCall is the key of a call's idempotency key in its context.
+type keyOfCall struct{}
+
+// WithIdempotencyKey returns a context for a call that may be sent again: each time the request has this header Idempotency-Key.
+func WithIdempotencyKey(ctx context.Context, key string) context.Context {
+	return context.WithValue(ctx, keyOfCall{}, key)
+}
+
+// IdempotencyKey returns the key of WithIdempotencyKey; "" for none.
+func IdempotencyKey(ctx context.Context) string {
+	key, _ := ctx.Value(keyOfCall{}).(string)
+	return key
 }

@@ -1,3 +1,4 @@
+// Package tool has the session that calls a tool of the server, as the tool sees it.
 package tool
 
 // The session that calls a tool: work that outlives the call tells it what becomes of it.

@@ -1,4 +1,4 @@
-package tool
+package config
 
 // A tool that asks an HTTP server.
 
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/engine/remote"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
 // Endpoint is the HTTP server of a tool.
@@ -19,29 +20,15 @@ type Endpoint struct {
 	URL     string            // the address, such as http://127.0.0.1:9000/weather
 	Key     string            // the secret of `Authorization: Bearer`; empty for none
 	Headers map[string]string // further header fields of each request
-	Timeout time.Duration     // how long a call may take; 0 takes DefaultTimeout
+	Timeout time.Duration     // how long a call may take; 0 takes pipeline.DefaultToolTimeout
 }
 
-// keyOfCall is the key of a call's idempotency key in its context.
-type keyOfCall struct{}
-
-// WithKey returns a context for a call that may be sent again: each time the request has this header Idempotency-Key.
-func WithKey(ctx context.Context, key string) context.Context {
-	return context.WithValue(ctx, keyOfCall{}, key)
-}
-
-// KeyOf returns the key of WithKey; "" for none.
-func KeyOf(ctx context.Context) string {
-	key, _ := ctx.Value(keyOfCall{}).(string)
-	return key
-}
-
-// HTTP returns a Tool.Run that sends the arguments to e by POST, as JSON, and returns the body of the answer. A status other than 2xx is an error. It
+// HTTPTool returns a Run of a pipeline.ServerTool that sends the arguments to e by POST, as JSON, and returns the body of the answer. A status other than 2xx is an error. It
 // sends each call once: the tool may have an effect. The error says what is wrong in e.
-func HTTP(e Endpoint) (func(ctx context.Context, arguments string) (string, error), error) {
-	limit := (&Tool{Timeout: e.Timeout}).Limit()
+func HTTPTool(e Endpoint) (func(ctx context.Context, arguments string) (string, error), error) {
+	limit := (&pipeline.ServerTool{Timeout: e.Timeout}).Limit()
 	client, err := remote.New(remote.Config{
-		Stage: Stage, URLs: []string{e.URL}, Key: e.Key, Headers: e.Headers, FirstByte: limit, Idle: limit, Rounds: 1,
+		Stage: pipeline.StageTool, URLs: []string{e.URL}, Key: e.Key, Headers: e.Headers, FirstByte: limit, Idle: limit, Rounds: 1,
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: remote.DefaultConnect}).DialContext,
 			TLSHandshakeTimeout: remote.DefaultConnect, MaxResponseHeaderBytes: 64 << 10,
@@ -57,7 +44,7 @@ func HTTP(e Endpoint) (func(ctx context.Context, arguments string) (string, erro
 			return "", err
 		}
 		request.Header.Set("Content-Type", "application/json")
-		if key := KeyOf(ctx); key != "" {
+		if key := pipeline.IdempotencyKey(ctx); key != "" {
 			request.Header.Set("Idempotency-Key", key)
 		}
 		answer, err := client.Do(request)
@@ -65,7 +52,7 @@ func HTTP(e Endpoint) (func(ctx context.Context, arguments string) (string, erro
 			return "", err
 		}
 		defer func() { _ = answer.Body.Close() }() // the answer was only read
-		text, err := io.ReadAll(io.LimitReader(answer.Body, MaxOutput+1))
+		text, err := io.ReadAll(io.LimitReader(answer.Body, pipeline.MaxToolOutput+1))
 		if err != nil {
 			return "", fmt.Errorf("the answer of the tool's server ends early: %w", err)
 		}

@@ -1,7 +1,7 @@
-// Package id has the identifiers that several machines share. They are small
-// numbers that count up from 1; 0 is never an identifier. A driver maps them to
+package machine
+
+// The identifiers that several machines share. They are small numbers that count up from 1; 0 is never an identifier. A driver maps them to
 // the protocol's strings and back.
-package id
 
 type (
 	// Turn names one turn of the user, from its onset to its end.
