@@ -34,7 +34,7 @@ type bundle struct {
 func loadBundle() (*bundle, error) {
 	b := &bundle{assets: make(map[string]asset.Asset)}
 	sum := sha256.New()
-	fmt.Fprintln(sum, script.Version())
+	fmt.Fprintln(sum, pagescript.Version())
 	var sheet bytes.Buffer
 	err := eachFile(styleFiles, func(_ string, content []byte) {
 		sheet.Write(content)

@@ -65,11 +65,11 @@ func Handler(o Options) http.Handler {
 	if err != nil {
 		panic(err) // the files are a part of this program
 	}
-	s := &site{bundle: b, script: script.Handler(), named: map[string]asset.Asset{
+	s := &site{bundle: b, script: pagescript.Handler(), named: map[string]asset.Asset{
 		"/app-worker.js": b.assets["app-worker.js"],
 		"/favicon.ico":   b.assets["icon-192.png"],
 	}}
-	fill := strings.NewReplacer("FILES", "/web/"+b.version, "SCRIPT", script.Version()).Replace
+	fill := strings.NewReplacer("FILES", "/web/"+b.version, "SCRIPT", pagescript.Version()).Replace
 	html := fill(head)
 	if o.Semantic {
 		html += semanticMark + "\n"
@@ -87,7 +87,7 @@ func Handler(o Options) http.Handler {
 
 // Script serves the files with which pages of every origin can hold a call (sdk/npm), by the last part of the path. Handler serves them
 // as well. It answers 404 for every other name.
-func Script() http.Handler { return script.Handler() }
+func Script() http.Handler { return pagescript.Handler() }
 
 // site is the page with its files.
 type site struct {
@@ -114,7 +114,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.Send(w, r, s.bundle.version, asset.CacheCheck)
 		return
 	}
-	if script.Serves(r.URL.Path) {
+	if pagescript.Serves(r.URL.Path) {
 		s.script.ServeHTTP(w, r)
 		return
 	}

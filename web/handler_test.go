@@ -75,7 +75,7 @@ func TestEveryFileOfThePageIsThere(t *testing.T) {
 
 func TestProgramComesInTheEncodingThatTheClientTakes(t *testing.T) {
 	h := Handler(Options{})
-	path := "/talk-page.wasm?v=" + script.Version()
+	path := "/talk-page.wasm?v=" + pagescript.Version()
 	for _, row := range []struct {
 		accept, encoding string
 		unpack           func(io.Reader) (io.Reader, error)

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/mod/zip"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
-	script "github.com/antiphon-rt/antiphon/internal/pagescript"
+	"github.com/antiphon-rt/antiphon/internal/pagescript"
 	"github.com/antiphon-rt/antiphon/server"
 )
 
@@ -107,7 +107,7 @@ func TestGoInstallGivesTheWholeServer(t *testing.T) {
 	s.g.Expect(err).NotTo(gomega.HaveOccurred())
 	s.g.Expect(string(said)).To(gomega.Equal("antiphon " + server.Version + "\n"))
 	paths := []string{"/", "/healthz"}
-	for _, name := range script.All() {
+	for _, name := range pagescript.All() {
 		paths = append(paths, "/"+name)
 	}
 	s.serves(t, paths, "antiphon", "serve", "--listen", "127.0.0.1:0", "--pipeline", "scripted")

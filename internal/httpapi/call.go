@@ -47,23 +47,23 @@ func (h *Handler) call(w http.ResponseWriter, r *http.Request, who requester) *p
 // limitedHandler is a session whose client's events pass an event limiter.
 type limitedHandler struct {
 	*session.Session
-	limiter   *call.EventLimiter
+	limiter   *link.EventLimiter
 	connected func()
 }
 
 // limited returns the session of a call behind an event limiter.
 func (h *Handler) limited(c *callEntry) *limitedHandler {
-	limiter := call.NewEventLimiter(h.env, h.rules.Load().EventsPerSecond, c.session.Refuse)
+	limiter := link.NewEventLimiter(h.env, h.rules.Load().EventsPerSecond, c.session.Refuse)
 	return &limitedHandler{c.session, limiter, func() { h.connected(c) }}
 }
 
-// Opened implements call.Handler.
+// Opened implements link.Handler.
 func (l *limitedHandler) Opened() {
 	l.connected()
 	l.Session.Opened()
 }
 
-// Message implements call.Handler.
+// Message implements link.Handler.
 func (l *limitedHandler) Message(data []byte, text bool) {
 	l.limiter.Wait(len(data), nil)
 	l.Session.Message(data, text)

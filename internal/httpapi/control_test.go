@@ -80,7 +80,7 @@ func TestControlIsBounded(t *testing.T) {
 	location := d.offered("/v1/realtime/calls", "").begun()
 	address := d.serve() + "/v1/realtime?call_id=" + location[strings.LastIndex(location, "/")+1:]
 	var all []*socketClient
-	for range call.MaxControllers {
+	for range link.MaxControllers {
 		all = append(all, d.connect(address, ""))
 	}
 	d.connectRefused(address, "", http.StatusTooManyRequests, "too_many_controllers")

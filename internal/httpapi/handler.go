@@ -135,7 +135,7 @@ type callEntry struct {
 	session *session.Session
 	owner   requester
 	token   string    // the token with which its client reconnects
-	hub     *call.Hub // nil for a call that has not begun
+	hub     *link.Hub // nil for a call that has not begun
 	peer    *rtc.Peer // the newest; nil for a call over a WebSocket
 
 	journal *journal.Writer // nil: the call ends with its process
@@ -334,12 +334,12 @@ func (h *Handler) abandon(id string, c *callEntry) {
 
 // began counts a call that was set up on that connection, and opens it to side-band controllers. peer is that connection over
 // WebRTC, and nil over a WebSocket. began returns the call's link.
-func (h *Handler) began(c *callEntry, on call.Connection, peer *rtc.Peer) *call.Hub {
-	return h.beganWith(c, call.NewHub(h.env, on, c.session.Resumable), peer)
+func (h *Handler) began(c *callEntry, on link.Connection, peer *rtc.Peer) *link.Hub {
+	return h.beganWith(c, link.NewHub(h.env, on, c.session.Resumable), peer)
 }
 
 // beganWith is began for a call that has its link already.
-func (h *Handler) beganWith(c *callEntry, hub *call.Hub, peer *rtc.Peer) *call.Hub {
+func (h *Handler) beganWith(c *callEntry, hub *link.Hub, peer *rtc.Peer) *link.Hub {
 	c.watch(hub)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -365,7 +365,7 @@ func (h *Handler) setPeer(c *callEntry, peer *rtc.Peer) {
 
 // find returns the session of the call with that id, and its hub if the call has begun. It returns an error response if there is no
 // such call, or if the requester may not control it.
-func (h *Handler) find(id string, who requester) (*session.Session, *call.Hub, *problem) {
+func (h *Handler) find(id string, who requester) (*session.Session, *link.Hub, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c := h.calls[id]

@@ -78,7 +78,7 @@ func (h *Handler) reconnect(r *http.Request, who requester, overWebRTC bool) (c 
 	if !owns {
 		return nil, "", nil, notReconnectable()
 	}
-	if err := h.reserve(r.Context(), c.hub, after); errors.Is(err, call.ErrReplayLost) && unknown != nil {
+	if err := h.reserve(r.Context(), c.hub, after); errors.Is(err, link.ErrReplayLost) && unknown != nil {
 		return nil, "", nil, h.notTaken(unknown) // perhaps another process owns the call, and has sent this event
 	} else if err != nil {
 		return nil, "", nil, notReserved(err)
@@ -106,14 +106,14 @@ const reserveTimeout = 2 * time.Second
 
 // reserve reserves a call for a client that has seen the event with the id after. While another request has the call, it waits, for at
 // most reserveTimeout.
-func (h *Handler) reserve(ctx context.Context, hub *call.Hub, after string) error {
+func (h *Handler) reserve(ctx context.Context, hub *link.Hub, after string) error {
 	due := make(chan struct{})
 	limit := h.env.AfterFunc(reserveTimeout, func() { close(due) })
 	defer limit.Stop()
 	for {
 		other := hub.Reserved()
 		err := hub.Reserve(after)
-		if !errors.Is(err, call.ErrReconnecting) {
+		if !errors.Is(err, link.ErrReconnecting) {
 			return err
 		}
 		if other == nil {
@@ -132,11 +132,11 @@ func (h *Handler) reserve(ctx context.Context, hub *call.Hub, after string) erro
 // notReserved returns the response to a client whose call cannot be reserved for it.
 func notReserved(err error) *problem {
 	switch {
-	case errors.Is(err, call.ErrReconnecting):
+	case errors.Is(err, link.ErrReconnecting):
 		return &problem{
 			status: http.StatusConflict, code: "resume_in_progress", message: "the call is being resumed by another request: wait for its answer",
 		}
-	case errors.Is(err, call.ErrReplayLost):
+	case errors.Is(err, link.ErrReplayLost):
 		return &problem{
 			status: http.StatusGone, code: "resume_lost",
 			message: "more has happened in the call than is kept for one who comes back: call without Antiphon-Resume",
@@ -202,7 +202,7 @@ func (c *callEntry) writeReconnectHeaders(w http.ResponseWriter, seen string) {
 // reconnected is a session whose client reconnects over WebRTC. The client is back once its data channel is open.
 type reconnected struct{ *limitedHandler }
 
-// Opened implements call.Handler.
+// Opened implements link.Handler.
 func (r *reconnected) Opened() {
 	r.connected()
 	r.Restored()
@@ -223,29 +223,29 @@ func (h *Handler) reconnectSocket(w http.ResponseWriter, r *http.Request, who re
 	if err != nil {
 		return nil // Accept has answered
 	}
-	link := h.newLink()
+	socket := h.newLink()
 	_, after := fleet.Reconnection(r)
-	tellSeen(r, c, link, seen)
-	link.Open(context.WithoutCancel(r.Context()), conn, receiver(c.session))
-	if !c.hub.Attach(link, after) {
-		_ = link.Close() // the session has ended
+	tellSeen(r, c, socket, seen)
+	socket.Open(context.WithoutCancel(r.Context()), conn, receiver(c.session))
+	if !c.hub.Attach(socket, after) {
+		_ = socket.Close() // the session has ended
 		return nil
 	}
 	done()
 	c.session.Restored() // before the link reads: it reports the end of this connection after Restored
-	link.Begin()
-	<-link.Gone()
+	socket.Begin()
+	<-socket.Gone()
 	return nil
 }
 
 // tellSeen tells a page, which cannot read the headers of the response, what writeReconnectHeaders writes.
-func tellSeen(r *http.Request, c *callEntry, link *ws.Link, seen string) {
+func tellSeen(r *http.Request, c *callEntry, socket *ws.Link, seen string) {
 	if r.Header.Get(resumeHeader) != "" {
 		return
 	}
 	ack := &wire.AntiphonAck{Acknowledges: seen, Resume: c.token}
 	ack.SetID("event_" + rand.Text())
-	_ = link.Send(call.Encode(ack), nil) // its queue is empty
+	_ = socket.Send(link.Encode(ack), nil) // its queue is empty
 }
 
 // restart negotiates a new network path to the client of a call over WebRTC (ICE restart).
@@ -260,7 +260,7 @@ func (h *Handler) restart(w http.ResponseWriter, r *http.Request, who requester)
 	}
 	answer, err := peer.Restart(r.Context(), offer)
 	switch {
-	case errors.Is(err, call.ErrClosed):
+	case errors.Is(err, link.ErrClosed):
 		return notRestartable()
 	case err != nil:
 		return badOffer(err)

@@ -69,12 +69,12 @@ func (h *Handler) socketCall(w http.ResponseWriter, r *http.Request, who request
 		h.abandon(id, c)
 		return nil // Accept has answered
 	}
-	link := h.newLink()
-	hub := h.began(c, link, nil)
-	link.Open(context.WithoutCancel(r.Context()), conn, receiver(c.session))
-	link.Begin()
+	socket := h.newLink()
+	hub := h.began(c, socket, nil)
+	socket.Open(context.WithoutCancel(r.Context()), conn, receiver(c.session))
+	socket.Begin()
 	c.session.Start(hub)
-	<-link.Gone()
+	<-socket.Gone()
 	return nil
 }
 
@@ -101,8 +101,8 @@ func (h *Handler) control(w http.ResponseWriter, r *http.Request, who requester)
 	case hub == nil:
 		return noCall()
 	}
-	link := h.newLink()
-	sideband := call.NewSideband(who.secret == nil, link)
+	socket := h.newLink()
+	sideband := link.NewSideband(who.secret == nil, socket)
 	if err := hub.Join(sideband); err != nil {
 		return notJoined(err)
 	}
@@ -112,24 +112,24 @@ func (h *Handler) control(w http.ResponseWriter, r *http.Request, who requester)
 		return nil // Accept has answered
 	}
 	controller := &sideband.Controller
-	link.Open(context.WithoutCancel(r.Context()), conn, ws.Receiver{
+	socket.Open(context.WithoutCancel(r.Context()), conn, ws.Receiver{
 		Message:      func(data []byte, text bool) { controlled.Control(controller, data, text) },
 		AwaitHandled: controlled.AwaitHandled,
 		Refuse:       func(code, message string) { controlled.RefuseSideband(controller, code, message) },
-		Gone:         func(error) { link.End() },
+		Gone:         func(error) { socket.End() },
 	})
-	link.Begin()
-	<-link.Ended()
-	_ = link.Close() // the controller may be gone, which is fine
+	socket.Begin()
+	<-socket.Ended()
+	_ = socket.Close() // the controller may be gone, which is fine
 	return nil
 }
 
 // notJoined returns the response to a controller that could not join a call.
 func notJoined(err error) *problem {
-	if errors.Is(err, call.ErrTooManyControllers) {
+	if errors.Is(err, link.ErrTooManyControllers) {
 		return &problem{
 			status: http.StatusTooManyRequests, code: "too_many_controllers",
-			message: fmt.Sprintf("%d connections control this call already: close one of them", call.MaxControllers),
+			message: fmt.Sprintf("%d connections control this call already: close one of them", link.MaxControllers),
 		}
 	}
 	return noCall()

@@ -25,7 +25,7 @@ func (h *Handler) unknownHere(p *problem) bool {
 }
 
 // takeOver makes this process the owner of the call that a request reconnects. The call is entered, and has not begun.
-func (h *Handler) takeOver(r *http.Request, who requester, overWebRTC bool) (c *callEntry, former call.Former, p *problem) {
+func (h *Handler) takeOver(r *http.Request, who requester, overWebRTC bool) (c *callEntry, former link.Former, p *problem) {
 	if h.Draining() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -92,7 +92,7 @@ func (h *Handler) kept(b beginning) session.Kept {
 const rtcPrefix = "rtc_"
 
 // watch has the journal of a call tell its hub what is stored.
-func (c *callEntry) watch(hub *call.Hub) {
+func (c *callEntry) watch(hub *link.Hub) {
 	if c.journal == nil {
 		return
 	}
@@ -104,8 +104,8 @@ func (c *callEntry) watch(hub *call.Hub) {
 }
 
 // takenOver returns the hub of a call that goes on here, with the client's new connection. It returns nil if the connection is gone already.
-func (h *Handler) takenOver(c *callEntry, f call.Former, on call.Connection, peer *rtc.Peer, after string) *call.Hub {
-	hub := call.NewRestoredHub(h.env, on.Output(), c.session.Resumable, f)
+func (h *Handler) takenOver(c *callEntry, f link.Former, on link.Connection, peer *rtc.Peer, after string) *link.Hub {
+	hub := link.NewRestoredHub(h.env, on.Output(), c.session.Resumable, f)
 	if !hub.Attach(on, after) {
 		return nil
 	}
@@ -168,7 +168,7 @@ func (h *Handler) takeOverCall(w http.ResponseWriter, r *http.Request, who reque
 // returning is a session that goes on here, whose client connects over WebRTC.
 type returning struct{ *limitedHandler }
 
-// Opened implements call.Handler.
+// Opened implements link.Handler.
 func (r *returning) Opened() {
 	r.limitedHandler.Opened()
 	r.Returned()

@@ -225,7 +225,7 @@ func (v *visit) give(n *node) {
 		n.taken++
 		k := uint64(n.taken)
 		number := uint64(len(n.events)) + 1
-		e := journal.Event{ID: call.NumberedID(fmt.Sprint("event_", k), n.Epoch(), number), Number: number, Type: "x", Text: []byte("{}")}
+		e := journal.Event{ID: link.NumberedID(fmt.Sprint("event_", k), n.Epoch(), number), Number: number, Type: "x", Text: []byte("{}")}
 		n.events = append(n.events, e)
 		n.Record(journal.Record{Items: []journal.Item{item(k, k-1, fmt.Sprint(k))}, Last: k, Taken: fmt.Sprint(k), Events: []journal.Event{e}})
 	}
@@ -309,14 +309,14 @@ func (v *visit) connect(n *node) {
 
 // knows reports whether the client's last event is among those.
 func (v *visit) knows(events []journal.Event) bool {
-	var all []call.Event
+	var all []link.Event
 	for _, e := range events {
-		all = append(all, call.Event{ID: e.ID, Number: e.Number})
+		all = append(all, link.Event{ID: e.ID, Number: e.Number})
 	}
 	if len(v.told) == 0 {
 		return true
 	}
-	_, err := call.EventsAfter(all, 0, v.told[len(v.told)-1])
+	_, err := link.EventsAfter(all, 0, v.told[len(v.told)-1])
 	return err == nil
 }
 

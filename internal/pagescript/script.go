@@ -1,14 +1,14 @@
 //go:build !js
 
-// Package script serves the files with which a web page can hold a call (sdk/npm): the page's script, its WebAssembly program, and the
+// Package pagescript serves the files with which a web page can hold a call (sdk/npm): the page's script, its WebAssembly program, and the
 // two files that they load. Pages of every origin may load them; the server decides which pages may place calls.
 //
-//	mux.Handle("/antiphon.js", script.Handler())
+//	mux.Handle("/antiphon.js", pagescript.Handler())
 //
 // serves one of them. The others must be served from the same folder, under the names in Files. The Talk page's handler (package web) serves them too.
 //
 // The files are in the folder dist, generated and committed: make sdk makes them.
-package script
+package pagescript
 
 import (
 	"embed"

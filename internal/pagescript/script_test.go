@@ -1,6 +1,6 @@
 //go:build !js
 
-package script
+package pagescript
 
 // The HTTP handler of the page's script.
 

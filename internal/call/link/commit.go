@@ -1,4 +1,4 @@
-package call
+package link
 
 // The output commit of a call that is journalled: its client gets an event only once the event is stored.
 

@@ -1,4 +1,4 @@
-package call
+package link
 
 // The output commit: a client that can reconnect gets an event once it is stored. A client of another process gets the events that it does not have.
 

@@ -1,4 +1,4 @@
-package call
+package link
 
 // The event limiter slows a flood and loses no event.
 

@@ -1,4 +1,4 @@
-package call
+package link
 
 import "github.com/antiphon-rt/antiphon/internal/voice"
 

@@ -1,4 +1,4 @@
-package call
+package link
 
 // Who gets which event of a call: its client and its side-band controllers.
 

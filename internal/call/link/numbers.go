@@ -1,4 +1,4 @@
-package call
+package link
 
 // The numbers of events: they stand in the event_id, so that another process knows which events a client has.
 

@@ -1,4 +1,4 @@
-package call
+package link
 
 // The replay buffer: keeps the newest events that were sent, for a client that reconnects.
 

@@ -1,4 +1,4 @@
-package call
+package link
 
 // The replay buffer keeps the newest events, up to its limits of events and bytes. A client that reconnects gets those after the last
 // event that it names, or learns that they are lost.

@@ -63,7 +63,7 @@ func (e *echo) explains(d *voice.Detector, v InputView, late time.Duration) bool
 }
 
 // reference returns the next 10 ms of what went out the given time ago, at the detector's rate; nil if that is not known.
-func (e *echo) reference(sent call.FarEndReader, ago time.Duration) []float32 {
+func (e *echo) reference(sent link.FarEndReader, ago time.Duration) []float32 {
 	due := sent.FarEndPosition() - voice.SamplesIn(ago.Milliseconds(), room.OutputRate) - voice.Samples(len(e.pcm))
 	if off := e.at - due; off > maxEchoDrift || off < -maxEchoDrift {
 		e.at = due

@@ -33,10 +33,10 @@ type InputView struct {
 	// NoLiveTranscription reports that the recogniser has no live transcription, and so no end of utterance.
 	NoLiveTranscription bool
 	// FarEnd has the audio that was sent to the client; nil if it is not known, and then there is no echo judgement.
-	FarEnd call.FarEndReader
+	FarEnd link.FarEndReader
 	// Language is the language of the user.
 	Language endofturn.Choice
-	Path     call.RoundTripper // measures the round trip to the client; nil if nothing does
+	Path     link.RoundTripper // measures the round trip to the client; nil if nothing does
 }
 
 // Result is the result of one call of Next. Fields that do not apply are nil.

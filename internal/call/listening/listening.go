@@ -69,7 +69,7 @@ type Listening struct {
 	idle   uint64 // names the timer of idle_timeout_ms
 	// appended is when the last input_audio_buffer.append came.
 	appended time.Time
-	can      call.Capabilities
+	can      link.Capabilities
 	reducing string // the kind of noise reduction that is on; "" for none
 	workers  *env.Group
 	gate     voiceGate
@@ -91,7 +91,7 @@ func NewListening(p Parts) (*Listening, error) {
 }
 
 // Connect gives the Listening the capabilities of the session's link.
-func (l *Listening) Connect(can call.Capabilities) { l.can = can }
+func (l *Listening) Connect(can link.Capabilities) { l.can = can }
 
 // Close stops the timers and the noise reduction, and drops every turn.
 func (l *Listening) Close() {

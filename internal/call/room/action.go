@@ -96,7 +96,7 @@ func LogStep(log *slog.Logger, st coord.Step) {
 // Origin identifies the client's event that caused an action: its sender and its event_id; "" for none. The zero Origin is no client's event.
 type Origin struct {
 	Client bool                     // the client or a side-band controller sent it
-	Side   *call.SidebandController // nil for the client
+	Side   *link.SidebandController // nil for the client
 	Event  string
 }
 

@@ -165,7 +165,7 @@ func (c *client) offer(t testing.TB) string {
 }
 
 // dial lets a new client call the engine.
-func dial(t testing.TB, e *Engine, h call.Handler, o clientOptions) (*client, *Peer) {
+func dial(t testing.TB, e *Engine, h link.Handler, o clientOptions) (*client, *Peer) {
 	t.Helper()
 	c := newClient(t, o)
 	offer := c.offer(t)

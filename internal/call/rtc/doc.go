@@ -2,7 +2,7 @@
 // ways on a data channel, and sends the agent's audio in real time. No other package of the server knows pion and Opus.
 //
 // All calls share an Engine: codecs, sockets, and pion's settings. Engine.Answer makes a Peer, which is one call, or one of several
-// connections of a call whose client reconnects. A Peer is a call.Connection: it reports to a call.Handler and plays the agent's
+// connections of a call whose client reconnects. A Peer is a link.Connection: it reports to a link.Handler and plays the agent's
 // audio through its Output.
 //
 // # Audio
@@ -31,6 +31,6 @@
 // # Limits
 //
 // Outgoing events wait in a queue of Config.MaxQueuedEvents and Config.MaxQueuedBytes; beyond that the call fails with
-// call.ErrBackpressure. An incoming event has at most Config.MaxMessage bytes. An Output takes at most MaxUnsent of audio that is not
+// link.ErrBackpressure. An incoming event has at most Config.MaxMessage bytes. An Output takes at most MaxUnsent of audio that is not
 // sent yet, and keeps Keep of the audio that is sent. A gap in the client's audio is filled with at most two seconds of silence.
 package rtc

@@ -41,7 +41,7 @@ func TestLargeEvents(t *testing.T) {
 	connected(g, r)
 	fits := bytes.Repeat([]byte("x"), 262_144)
 	g.Expect(p.Send(event(fits), nil)).To(gomega.Succeed())
-	g.Expect(p.Send(event(append(fits, 'x')), nil)).To(gomega.MatchError(call.ErrTooLarge))
+	g.Expect(p.Send(event(append(fits, 'x')), nil)).To(gomega.MatchError(link.ErrTooLarge))
 	g.Expect(p.Send(event([]byte("the call goes on")), nil)).To(gomega.Succeed())
 	g.Eventually(func() int { return len(c.got()) }, soon).Should(gomega.Equal(2))
 	g.Expect(c.got()).To(gomega.Equal([]string{string(fits), "the call goes on"}))
@@ -63,7 +63,7 @@ func TestClientThatSendsTooMuch(t *testing.T) {
 	}})
 	connected(g, r)
 	g.Expect(c.events.Send(make([]byte, 1_000_000))).To(gomega.Succeed())
-	g.Eventually(r.failure, soon).Should(gomega.MatchError(call.ErrMessageTooLarge))
+	g.Eventually(r.failure, soon).Should(gomega.MatchError(link.ErrMessageTooLarge))
 	r.do(func() { g.Expect(r.messages).To(gomega.BeEmpty()) })
 }
 
@@ -82,10 +82,10 @@ func TestClientThatNeverReads(t *testing.T) {
 			g.Eventually(func() bool { return p.Stats().EventsSent > before || sent > 100 }, soon).Should(gomega.BeTrue())
 		}
 	}
-	g.Expect(err).To(gomega.MatchError(call.ErrBackpressure))
+	g.Expect(err).To(gomega.MatchError(link.ErrBackpressure))
 	g.Expect(sent*len(text)).To(gomega.BeNumerically("<", 4<<20), "the client's window, SCTP's buffer and the queue")
-	g.Eventually(r.failure, soon).Should(gomega.MatchError(call.ErrBackpressure))
-	g.Expect(p.Send(event([]byte("more")), nil)).To(gomega.MatchError(call.ErrBackpressure))
+	g.Eventually(r.failure, soon).Should(gomega.MatchError(link.ErrBackpressure))
+	g.Expect(p.Send(event([]byte("more")), nil)).To(gomega.MatchError(link.ErrBackpressure))
 }
 
 // TestClientThatBeginsManyStreams checks that a client cannot take the server's memory with streams without end.
@@ -117,7 +117,7 @@ func TestClientLosesItsNetwork(t *testing.T) {
 	g.Eventually(r.lastState, soon).Should(gomega.Equal("restored"))
 	g.Eventually(c.got, soon).Should(gomega.Equal([]string{"while away"}))
 	c.net.cut.Store(true)
-	g.Eventually(r.failure, soon).Should(gomega.MatchError(call.ErrUnreachable))
+	g.Eventually(r.failure, soon).Should(gomega.MatchError(link.ErrUnreachable))
 	r.do(func() { // the Handler gets each loss and each return once
 		for i, state := range r.states {
 			g.Expect(state).To(gomega.Equal([]string{"lost", "restored"}[i%2]))
@@ -142,7 +142,7 @@ func TestClientThatHangsUp(t *testing.T) {
 			p.output.Write(tone(440, 10*Rate))
 			g.Eventually(func() int { return len(r.told()) }, soon).Should(gomega.BeNumerically(">", 3), "in mid-sentence")
 			g.Expect(row.how(c)).To(gomega.Succeed())
-			g.Eventually(r.failure, soon).Should(gomega.MatchError(call.ErrHungUp))
+			g.Eventually(r.failure, soon).Should(gomega.MatchError(link.ErrHungUp))
 			g.Expect(p.Close()).To(gomega.Succeed())
 			r.do(func() { g.Expect(r.failures).To(gomega.HaveLen(1)) })
 		})

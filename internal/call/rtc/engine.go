@@ -136,7 +136,7 @@ func (e *Engine) add(p *Peer) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return call.ErrClosed
+		return link.ErrClosed
 	}
 	e.peers[p] = struct{}{}
 	return nil

@@ -62,10 +62,10 @@ func (p *Peer) channel(d *webrtc.DataChannel, c *eventChannel) {
 			buf = make([]byte, min(4*len(buf), p.engine.cfg.MaxMessage)) // the message stays and is read again
 			continue
 		case errors.Is(err, io.ErrShortBuffer):
-			p.fail(fmt.Errorf("%w of %d bytes; send audio in smaller pieces", call.ErrMessageTooLarge, p.engine.cfg.MaxMessage))
+			p.fail(fmt.Errorf("%w of %d bytes; send audio in smaller pieces", link.ErrMessageTooLarge, p.engine.cfg.MaxMessage))
 			return
 		case err != nil:
-			p.fail(call.ErrHungUp)
+			p.fail(link.ErrHungUp)
 			return
 		}
 		if p.life.closing() {
@@ -103,7 +103,7 @@ func (p *Peer) events(d *webrtc.DataChannel, c *eventChannel) {
 			}
 		}
 		if _, err := c.raw.WriteDataChannel(event, true); err != nil {
-			p.fail(fmt.Errorf("%w: %w", call.ErrHungUp, err))
+			p.fail(fmt.Errorf("%w: %w", link.ErrHungUp, err))
 			return
 		}
 		p.counts.eventsSent.Add(1)

@@ -34,14 +34,14 @@ func (h *farEndHistory) read(at voice.Samples, dst []int16) bool {
 	return true
 }
 
-// FarEndPosition implements call.FarEndReader.
+// FarEndPosition implements link.FarEndReader.
 func (o *Output) FarEndPosition() voice.Samples {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.farEnd.end
 }
 
-// ReadFarEnd implements call.FarEndReader. The last second is kept.
+// ReadFarEnd implements link.FarEndReader. The last second is kept.
 func (o *Output) ReadFarEnd(at voice.Samples, dst []int16) (ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -160,4 +160,4 @@ func ramp(from, to voice.Samples) []int16 {
 }
 
 // event returns an event with that text.
-func event(text []byte) call.Event { return call.Event{Text: text} }
+func event(text []byte) link.Event { return link.Event{Text: text} }

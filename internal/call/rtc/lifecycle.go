@@ -119,23 +119,23 @@ func closeOnce(c chan struct{}) {
 	}
 }
 
-// handlerGate passes calls on to a Handler, until the peer closes. It implements call.Handler.
-type handlerGate struct {
+// openHandler passes calls on to a Handler while the peer is open. It implements link.Handler.
+type openHandler struct {
 	life *lifecycle
-	to   call.Handler
+	to   link.Handler
 }
 
-func (g handlerGate) Opened() { g.life.handle(g.to.Opened) }
-func (g handlerGate) Message(data []byte, text bool) {
-	g.life.handle(func() { g.to.Message(data, text) })
+func (h openHandler) Opened() { h.life.handle(h.to.Opened) }
+func (h openHandler) Message(data []byte, text bool) {
+	h.life.handle(func() { h.to.Message(data, text) })
 }
-func (g handlerGate) Audio(pcm []int16)  { g.life.handle(func() { g.to.Audio(pcm) }) }
-func (g handlerGate) Missing(n int)      { g.life.handle(func() { g.to.Missing(n) }) }
-func (g handlerGate) Lost()              { g.life.handle(g.to.Lost) }
-func (g handlerGate) Restored()          { g.life.handle(g.to.Restored) }
-func (g handlerGate) Failed(err error)   { g.life.handle(func() { g.to.Failed(err) }) }
-func (g handlerGate) Drained(gen uint64) { g.life.handle(func() { g.to.Drained(gen) }) }
+func (h openHandler) Audio(pcm []int16)  { h.life.handle(func() { h.to.Audio(pcm) }) }
+func (h openHandler) Missing(n int)      { h.life.handle(func() { h.to.Missing(n) }) }
+func (h openHandler) Lost()              { h.life.handle(h.to.Lost) }
+func (h openHandler) Restored()          { h.life.handle(h.to.Restored) }
+func (h openHandler) Failed(err error)   { h.life.handle(func() { h.to.Failed(err) }) }
+func (h openHandler) Drained(gen uint64) { h.life.handle(func() { h.to.Drained(gen) }) }
 
-func (g handlerGate) Sent(gen uint64, sent voice.Samples, first bool) {
-	g.life.handle(func() { g.to.Sent(gen, sent, first) })
+func (h openHandler) Sent(gen uint64, sent voice.Samples, first bool) {
+	h.life.handle(func() { h.to.Sent(gen, sent, first) })
 }

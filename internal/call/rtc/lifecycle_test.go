@@ -26,9 +26,9 @@ func TestAHandlerMethodThatDoesNotReturnIsCountedApart(t *testing.T) {
 	g := gomega.NewWithT(t)
 	h := &stuck{inside: make(chan struct{}), release: make(chan struct{})}
 	life := newLifecycle()
-	gate := handlerGate{life, h}
+	open := openHandler{life, h}
 	work := make(chan struct{})
-	g.Expect(life.start(gate.Opened)).To(gomega.BeTrue())
+	g.Expect(life.start(open.Opened)).To(gomega.BeTrue())
 	g.Expect(life.start(func() { <-work })).To(gomega.BeTrue())
 	<-h.inside
 	g.Expect(life.begin()).To(gomega.BeTrue())
@@ -41,8 +41,8 @@ func TestAHandlerMethodThatDoesNotReturnIsCountedApart(t *testing.T) {
 	close(h.release)
 	g.Eventually(life.ended, soon).Should(gomega.BeClosed())
 	g.Expect(life.start(func() {})).To(gomega.BeFalse())
-	gate.Audio([]int16{1})
-	gate.Failed(nil)
+	open.Audio([]int16{1})
+	open.Failed(nil)
 	g.Expect(h.audio).To(gomega.BeEmpty(), "the Handler gets no calls once closing has begun")
 	g.Expect(h.failures).To(gomega.BeEmpty())
 }

@@ -106,7 +106,7 @@ func TestListenGoesOn(t *testing.T) {
 	pc, err := webrtc.NewPeerConnection(webrtc.Configuration{})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Cleanup(func() { _ = pc.Close() }) // its end is not under test
-	p := &Peer{pc: pc, output: newOutput(), handler: handlerGate{life, r}, life: life, reach: newReachability(), hearing: make(chan struct{}, 1)}
+	p := &Peer{pc: pc, output: newOutput(), handler: openHandler{life, r}, life: life, reach: newReachability(), hearing: make(chan struct{}, 1)}
 	p.reachable(false)
 	p.listen(&script{
 		packets: [][]byte{voiced(1), {1, 2, 3}, voiced(2), voiced(3)},

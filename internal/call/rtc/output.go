@@ -36,7 +36,7 @@ const (
 var silentFrame [FrameSize]int16
 
 // Output paces one response at a time onto the outgoing track of a call: exactly one packet every 20 ms, silence when there is
-// no audio. It implements call.Output, call.Timeline, call.FarEndReader and call.Receipts.
+// no audio. It implements link.Output, link.Timeline, link.FarEndReader and link.Receipts.
 //
 // It is safe for concurrent use. Its methods return at once; a Handler may call them. A frame that the pacer has taken already
 // still goes out after Hold or Drop has returned, and counts in the position that they return.
@@ -67,7 +67,7 @@ func newOutput() *Output {
 	return &Output{startTS: ts, nextTS: ts, silentTS: ts, receipts: receipts{upTo: ts}}
 }
 
-// Begin implements call.Output.
+// Begin implements link.Output.
 func (o *Output) Begin(gen uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -76,7 +76,7 @@ func (o *Output) Begin(gen uint64) {
 	o.receipts.cut = false // nothing of this response was sent, and nothing of the one before can be sent again
 }
 
-// Write implements call.Output: it appends audio of any length to the response. Without a response, or after its End, it does
+// Write implements link.Output: it appends audio of any length to the response. Without a response, or after its End, it does
 // nothing: a cancelled synthesis may still bring audio.
 func (o *Output) Write(pcm []int16) {
 	o.mu.Lock()
@@ -92,7 +92,7 @@ func (o *Output) Write(pcm []int16) {
 	o.history.append(pcm)
 }
 
-// End implements call.Output. The response stays until Begin or Drop, so that Hold and Resume can still rewind it after
+// End implements link.Output. The response stays until Begin or Drop, so that Hold and Resume can still rewind it after
 // Handler.Drained.
 func (o *Output) End() {
 	o.mu.Lock()
@@ -100,7 +100,7 @@ func (o *Output) End() {
 	o.ended = o.live
 }
 
-// Hold implements call.Output: the pacer sends silence. Hold has no effect on a response that is held already.
+// Hold implements link.Output: the pacer sends silence. Hold has no effect on a response that is held already.
 func (o *Output) Hold() (sent voice.Samples) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -108,7 +108,7 @@ func (o *Output) Hold() (sent voice.Samples) {
 	return o.pos
 }
 
-// Resume implements call.Output. It moves a position that is not kept (see Keep), or not written yet, to the nearest one that is.
+// Resume implements link.Output. It moves a position that is not kept (see Keep), or not written yet, to the nearest one that is.
 // Without a response it does nothing.
 func (o *Output) Resume(gen uint64, from voice.Samples) {
 	o.mu.Lock()
@@ -121,7 +121,7 @@ func (o *Output) Resume(gen uint64, from voice.Samples) {
 	o.timeline.add(o.nextTS, gen, o.pos, 0)
 }
 
-// Drop implements call.Output. Handler.Drained does not follow.
+// Drop implements link.Output. Handler.Drained does not follow.
 func (o *Output) Drop() (sent voice.Samples) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -130,7 +130,7 @@ func (o *Output) Drop() (sent voice.Samples) {
 	return o.pos
 }
 
-// Sent implements call.Output. After Drop the position stays until the next Begin.
+// Sent implements link.Output. After Drop the position stays until the next Begin.
 func (o *Output) Sent() voice.Samples {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -154,21 +154,21 @@ func (o *Output) NextTimestamp() uint32 {
 	return o.nextTS
 }
 
-// FirstSilent implements call.Timeline. The silence begins after the last frame of speech, however long ago that was.
+// FirstSilent implements link.Timeline. The silence begins after the last frame of speech, however long ago that was.
 func (o *Output) FirstSilent() (ts uint32, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.silentTS, !o.live || o.held || o.ended && o.pos == o.history.end
 }
 
-// PositionAt implements call.Timeline. The last 10 s of speech are known, also of responses that were dropped or have ended. A
+// PositionAt implements link.Timeline. The last 10 s of speech are known, also of responses that were dropped or have ended. A
 // client that has received everything reports the end of it. A client that takes its playback to continue reports a little
 // more, which counts as the end, too.
-func (o *Output) PositionAt(ts uint32) (p call.Position, ok bool) {
+func (o *Output) PositionAt(ts uint32) (p link.Position, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if int32(ts-o.nextTS) > maxAhead || int32(ts-o.startTS) < 0 {
-		return call.Position{}, false
+		return link.Position{}, false
 	}
 	if int32(ts-o.nextTS) > 0 {
 		ts = o.nextTS
@@ -244,8 +244,8 @@ func (o *Output) refusedSamples() uint64 {
 }
 
 var (
-	_ call.Output       = (*Output)(nil)
-	_ call.Timeline     = (*Output)(nil)
-	_ call.FarEndReader = (*Output)(nil)
-	_ call.Receipts     = (*Output)(nil)
+	_ link.Output       = (*Output)(nil)
+	_ link.Timeline     = (*Output)(nil)
+	_ link.FarEndReader = (*Output)(nil)
+	_ link.Receipts     = (*Output)(nil)
 )

@@ -237,5 +237,5 @@ func TestTimelineForgetsTheOldest(t *testing.T) {
 	g.Expect(ok).To(gomega.BeFalse())
 	place, ok := p.at(base+300*frameTicks+480, 0)
 	g.Expect(ok).To(gomega.BeTrue())
-	g.Expect(place).To(gomega.Equal(call.Position{Gen: 7, At: voice.Samples(300*FrameSize + 240)}))
+	g.Expect(place).To(gomega.Equal(link.Position{Gen: 7, At: voice.Samples(300*FrameSize + 240)}))
 }

@@ -40,7 +40,7 @@ type pacer struct {
 	track    track
 	encoders encoders
 	enc      opus.Encoding // borrowed while the agent speaks; nil else
-	handler  call.Handler
+	handler  link.Handler
 	failed   func(err error) // is called with errors of the encoder
 
 	packet  rtp.Packet
@@ -58,7 +58,7 @@ type paceStats struct {
 	packets, bytes, late, skipped atomic.Uint64
 }
 
-func newPacer(s *Output, t track, enc encoders, h call.Handler, failed func(error)) *pacer {
+func newPacer(s *Output, t track, enc encoders, h link.Handler, failed func(error)) *pacer {
 	p := &pacer{
 		output: s, track: t, encoders: enc, handler: h, failed: failed,
 		coded: make([]byte, opus.MaxBytes), silent: opus.SilentPacket(),

@@ -22,11 +22,11 @@ import (
 // handlerTimeout is how long Close waits for Handler methods that are still running when all else has ended.
 const handlerTimeout = 3 * time.Second
 
-// Peer is one call over WebRTC, or one of several connections of a call whose client reconnects. It implements call.Connection
+// Peer is one call over WebRTC, or one of several connections of a call whose client reconnects. It implements link.Connection
 // and is safe for concurrent use. The caller of Answer must call Close in every case.
 type Peer struct {
 	engine  *Engine
-	handler handlerGate
+	handler openHandler
 	offer   offer.Offer
 	pc      *webrtc.PeerConnection
 	link    *linkstate.Link
@@ -96,18 +96,18 @@ func (t *taken) openChannel() *eventChannel {
 // addresses of the server, and does not wait for the client to connect: the Handler gets Opened, or Failed after
 // Config.Connect. ctx bounds Answer itself and not the call.
 //
-// Errors wrap ErrBadSDP, ErrNoAudio, call.ErrClosed, or the error of ctx.
-func (e *Engine) Answer(ctx context.Context, sdp string, h call.Handler) (*Peer, string, error) {
+// Errors wrap ErrBadSDP, ErrNoAudio, link.ErrClosed, or the error of ctx.
+func (e *Engine) Answer(ctx context.Context, sdp string, h link.Handler) (*Peer, string, error) {
 	return e.answer(ctx, sdp, h, newOutput())
 }
 
 // Reconnect is Answer for a call that continues over another connection. former is the peer of the call before, which is closed.
 // Its output continues with the new peer.
-func (e *Engine) Reconnect(ctx context.Context, sdp string, h call.Handler, former *Peer) (*Peer, string, error) {
+func (e *Engine) Reconnect(ctx context.Context, sdp string, h link.Handler, former *Peer) (*Peer, string, error) {
 	return e.answer(ctx, sdp, h, former.output)
 }
 
-func (e *Engine) answer(ctx context.Context, sdp string, h call.Handler, out *Output) (*Peer, string, error) {
+func (e *Engine) answer(ctx context.Context, sdp string, h link.Handler, out *Output) (*Peer, string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", fmt.Errorf("rtc: answer: %w", err)
 	}
@@ -127,14 +127,14 @@ func (e *Engine) answer(ctx context.Context, sdp string, h call.Handler, out *Ou
 	return p, answer, nil
 }
 
-func (e *Engine) newPeer(o offer.Offer, h call.Handler, out *Output) (*Peer, error) {
+func (e *Engine) newPeer(o offer.Offer, h link.Handler, out *Output) (*Peer, error) {
 	track, err := webrtc.NewTrackLocalStaticRTP(opusCapability(), "voice", "antiphon")
 	if err != nil {
 		return nil, fmt.Errorf("rtc: outgoing track: %w", err)
 	}
 	life := newLifecycle()
 	p := &Peer{
-		engine: e, handler: handlerGate{life, h}, offer: o, track: track, output: out,
+		engine: e, handler: openHandler{life, h}, offer: o, track: track, output: out,
 		queue:      queue.New(e.cfg.MaxQueuedEvents, e.cfg.MaxQueuedBytes),
 		life:       life,
 		fatal:      make(chan error, 1),
@@ -189,14 +189,14 @@ func (p *Peer) negotiate(ctx context.Context) (string, error) {
 	return offer.Complete(p.pc.LocalDescription().SDP, p.offer.Desc.SDP)
 }
 
-// Output implements call.Link: there is one output for the whole call, also over later connections.
-func (p *Peer) Output() call.Output { return p.output }
+// Output implements link.Link: there is one output for the whole call, also over later connections.
+func (p *Peer) Output() link.Output { return p.output }
 
-// Send implements call.Link: it queues one event as a text message for the client and copies the text. Events arrive in the
+// Send implements link.Link: it queues one event as a text message for the client and copies the text. Events arrive in the
 // order of Send, also those from before the data channel opened. A queued event counts as sent: Send calls sent itself.
 //
-// Errors: call.ErrTooLarge, call.ErrBackpressure (Handler.Failed follows), call.ErrClosed and others if the call is over.
-func (p *Peer) Send(e call.Event, sent func()) error {
+// Errors: link.ErrTooLarge, link.ErrBackpressure (Handler.Failed follows), link.ErrClosed and others if the call is over.
+func (p *Peer) Send(e link.Event, sent func()) error {
 	err := p.push(e.Text)
 	if err == nil && sent != nil {
 		sent()
@@ -211,10 +211,10 @@ func (p *Peer) push(text []byte) error {
 		return nil
 	}
 	if limit := min(p.offer.MaxMessage, p.engine.cfg.MaxQueuedBytes); len(text) > limit {
-		return fmt.Errorf("%w: %d bytes, at most %d", call.ErrTooLarge, len(text), limit)
+		return fmt.Errorf("%w: %d bytes, at most %d", link.ErrTooLarge, len(text), limit)
 	}
 	err := p.queue.Push(text)
-	if errors.Is(err, call.ErrBackpressure) {
+	if errors.Is(err, link.ErrBackpressure) {
 		p.fail(err)
 	}
 	return err
@@ -223,12 +223,12 @@ func (p *Peer) push(text []byte) error {
 // Stop begins to close the call and returns at once.
 func (p *Peer) Stop() {
 	if p.life.begin() {
-		p.queue.Seal(call.ErrClosed)
+		p.queue.Seal(link.ErrClosed)
 		go p.shut()
 	}
 }
 
-// Abandon implements call.Connection: it closes a call whose client has gone over to another connection, without waiting for the
+// Abandon implements link.Connection: it closes a call whose client has gone over to another connection, without waiting for the
 // client. No event is unsent, because a queued event counts as sent.
 func (p *Peer) Abandon() (unsent []func()) {
 	p.abandoned.Store(true)
@@ -239,7 +239,7 @@ func (p *Peer) Abandon() (unsent []func()) {
 	return nil
 }
 
-// Close implements call.Link. It ends the call and returns when all its goroutines have ended. It may be called again, and from
+// Close implements link.Link. It ends the call and returns when all its goroutines have ended. It may be called again, and from
 // several goroutines. The Handler gets no calls once Close or Stop has begun. Close waits at most handlerTimeout for a Handler
 // method that is still running: a method that calls Close itself waits for nothing else then, and does better to call Stop.
 // The error is the transport's complaint about its end, and of use to a log only.
@@ -301,6 +301,6 @@ func signal(c chan<- struct{}) {
 }
 
 var (
-	_ call.Connection   = (*Peer)(nil)
-	_ call.RoundTripper = (*Peer)(nil)
+	_ link.Connection   = (*Peer)(nil)
+	_ link.RoundTripper = (*Peer)(nil)
 )

@@ -49,7 +49,7 @@ func TestCallCarriesEventsInOrder(t *testing.T) {
 	g.Expect(p.Stats().EventsSent).To(gomega.Equal(uint64(101)))
 	g.Expect(p.Stats().EventsReceived).To(gomega.Equal(uint64(3)))
 	g.Expect(p.Close()).To(gomega.Succeed())
-	g.Expect(p.Send(event([]byte("after")), nil)).To(gomega.MatchError(call.ErrClosed))
+	g.Expect(p.Send(event([]byte("after")), nil)).To(gomega.MatchError(link.ErrClosed))
 }
 
 func TestCallCarriesTheAgentsAudio(t *testing.T) {
@@ -329,7 +329,7 @@ func TestAnswerIsRefused(t *testing.T) {
 	g.Expect(err).To(gomega.MatchError(context.Canceled))
 	g.Expect(e.Close()).To(gomega.Succeed())
 	_, _, err = e.Answer(context.Background(), offer, &recorder{})
-	g.Expect(err).To(gomega.MatchError(call.ErrClosed))
+	g.Expect(err).To(gomega.MatchError(link.ErrClosed))
 }
 
 func TestClientThatNeverConnects(t *testing.T) {
@@ -338,7 +338,7 @@ func TestClientThatNeverConnects(t *testing.T) {
 	offer := newClient(t, clientOptions{}).offer(t)
 	_, _, err := newTestEngine(t, Config{Connect: 50 * time.Millisecond}).Answer(context.Background(), offer, r)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Eventually(r.failure, soon).Should(gomega.MatchError(call.ErrUnreachable))
+	g.Eventually(r.failure, soon).Should(gomega.MatchError(link.ErrUnreachable))
 	g.Expect(r.failure()).To(gomega.MatchError(gomega.ContainSubstring("UDP must get through")))
 }
 

@@ -81,7 +81,7 @@ func (o *Output) sentBefore(ago time.Duration) uint32 {
 	return o.nextTS - ticks
 }
 
-// Missed implements call.Receipts.
+// Missed implements link.Receipts.
 func (o *Output) Missed(since uint64) (from voice.Samples, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 // server. The Handler gets Lost, if it has not had it before, and Restored when the client is reached. ctx bounds Restart itself.
 // Restarts of one call happen one at a time.
 //
-// Errors wrap ErrBadSDP, ErrNoAudio, call.ErrClosed if the call is over, or the error of ctx. After an error the call stands as
+// Errors wrap ErrBadSDP, ErrNoAudio, link.ErrClosed if the call is over, or the error of ctx. After an error the call stands as
 // before, or is over.
 func (p *Peer) Restart(ctx context.Context, text string) (string, error) {
 	o, err := offer.Read(text, p.engine.remotes())
@@ -29,12 +29,12 @@ func (p *Peer) Restart(ctx context.Context, text string) (string, error) {
 	case p.restarting <- struct{}{}:
 		defer func() { <-p.restarting }()
 	case <-p.life.stop:
-		return "", fmt.Errorf("rtc: restart: %w", call.ErrClosed)
+		return "", fmt.Errorf("rtc: restart: %w", link.ErrClosed)
 	case <-ctx.Done():
 		return "", fmt.Errorf("rtc: restart: %w", ctx.Err())
 	}
 	if state := p.link.State(); p.life.closing() || state == webrtc.PeerConnectionStateFailed || state == webrtc.PeerConnectionStateClosed {
-		return "", fmt.Errorf("rtc: restart: %w", call.ErrClosed)
+		return "", fmt.Errorf("rtc: restart: %w", link.ErrClosed)
 	}
 	if err := offer.SameCall(p.pc.RemoteDescription(), &o.Desc); err != nil {
 		return "", err
@@ -42,7 +42,7 @@ func (p *Peer) Restart(ctx context.Context, text string) (string, error) {
 	p.changePath()
 	answer, err := p.renegotiate(ctx, o)
 	if err != nil && p.life.closing() {
-		return "", errors.Join(fmt.Errorf("rtc: restart: %w", call.ErrClosed), err)
+		return "", errors.Join(fmt.Errorf("rtc: restart: %w", link.ErrClosed), err)
 	}
 	return answer, err
 }

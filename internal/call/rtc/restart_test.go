@@ -153,5 +153,5 @@ func TestBadRestarts(t *testing.T) {
 	g.Eventually(c.got, soon).Should(gomega.Equal([]string{"none the worse"}))
 	g.Expect(p.Close()).To(gomega.Succeed())
 	_, err := p.Restart(t.Context(), good)
-	g.Expect(err).To(gomega.MatchError(call.ErrClosed))
+	g.Expect(err).To(gomega.MatchError(link.ErrClosed))
 }

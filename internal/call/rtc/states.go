@@ -56,7 +56,7 @@ func (p *Peer) watch() {
 		case <-limit.C:
 			if !connected {
 				p.fail(fmt.Errorf("%w: no connection after %v; UDP must get through to the addresses of the answer",
-					call.ErrUnreachable, p.engine.cfg.Connect))
+					link.ErrUnreachable, p.engine.cfg.Connect))
 			}
 		case <-p.link.Changed():
 			connected = p.changeTo(p.link.State(), connected)
@@ -82,9 +82,9 @@ func (p *Peer) changeTo(state webrtc.PeerConnectionState, connected bool) bool {
 			p.reachable(false)
 		}
 	case webrtc.PeerConnectionStateFailed:
-		p.fail(fmt.Errorf("%w: its network answers no more", call.ErrUnreachable))
+		p.fail(fmt.Errorf("%w: its network answers no more", link.ErrUnreachable))
 	case webrtc.PeerConnectionStateClosed:
-		p.fail(call.ErrHungUp)
+		p.fail(link.ErrHungUp)
 	case webrtc.PeerConnectionStateUnknown, webrtc.PeerConnectionStateNew, webrtc.PeerConnectionStateConnecting:
 		// The connection is being set up: watch has a limit for that.
 	}

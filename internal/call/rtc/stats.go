@@ -79,7 +79,7 @@ func roundTrip(r rtcp.ReceptionReport, now time.Time) (d time.Duration, ok bool)
 // lies.
 const maxRoundTrip = 5 * time.Second
 
-// RoundTrip implements call.RoundTripper. It returns the last measurement.
+// RoundTrip implements link.RoundTripper. It returns the last measurement.
 func (p *Peer) RoundTrip() time.Duration { return time.Duration(p.counts.roundTrip.Load()) }
 
 // Stats returns the call's figures so far. It reads them one by one while the call goes on, so they may differ by a packet.

@@ -40,12 +40,12 @@ func (t *timeline) add(ts uint32, gen uint64, pos voice.Samples, n int) {
 // Timestamps wrap around, so at compares them by their distance (RFC 1982). The ring spans far less than half of the circle
 // unless a call is silent for hours, and then nobody asks for its frames any more. At sent itself no silence has begun,
 // because what comes next is not known.
-func (t *timeline) at(ts, sent uint32) (found call.Position, ok bool) {
+func (t *timeline) at(ts, sent uint32) (found link.Position, ok bool) {
 	var after *timelineEntry
 	for i := len(t.ring) - 1; i >= 0; i-- {
 		e := &t.ring[(t.next+i)%len(t.ring)]
 		if since := int32(ts - e.ts); since >= 0 {
-			found = call.Position{Gen: e.gen, At: e.pos + voice.Samples(min(uint32(since)/ticksPerSample, e.n))}
+			found = link.Position{Gen: e.gen, At: e.pos + voice.Samples(min(uint32(since)/ticksPerSample, e.n))}
 			return withSilence(found, after, e.n == 0 || since > frameTicks || since == frameTicks && ts != sent), true
 		}
 		after = e
@@ -54,7 +54,7 @@ func (t *timeline) at(ts, sent uint32) (found call.Position, ok bool) {
 }
 
 // withSilence returns p with Silent set. In a silence it adds the segment that is audible after it, if one was sent.
-func withSilence(p call.Position, after *timelineEntry, silent bool) call.Position {
+func withSilence(p link.Position, after *timelineEntry, silent bool) link.Position {
 	p.Silent = silent
 	if silent && after != nil {
 		p.NextGen, p.Next = after.gen, after.pos

@@ -23,7 +23,7 @@ import (
 
 // Message is an event of the client, or of a side-band controller, that is not decoded yet.
 type Message struct {
-	From *call.SidebandController // nil for the client
+	From *link.SidebandController // nil for the client
 	Text []byte
 	// Refused says why the message cannot be taken; Text is empty then.
 	Refused *room.Failure

@@ -27,9 +27,9 @@ import (
 )
 
 // noOutput is a link whose client plays by itself.
-type noOutput struct{ call.Link }
+type noOutput struct{ link.Link }
 
-func (noOutput) Output() call.Output { return nil }
+func (noOutput) Output() link.Output { return nil }
 
 // clientBench is a Client and the session's machines. It performs no effects.
 type clientBench struct {
@@ -50,7 +50,7 @@ func newBench(t *testing.T) *clientBench {
 		Context: t.Context(), Post: func(listening.Event) bool { return true },
 	})
 	b.g.Expect(err).NotTo(gomega.HaveOccurred())
-	player := speaking.NewPlayer(noOutput{}, call.Capabilities{}, e, log, func(speaking.PlayerEvent) bool { return true })
+	player := speaking.NewPlayer(noOutput{}, link.Capabilities{}, e, log, func(speaking.PlayerEvent) bool { return true })
 	reconnects := &atomic.Bool{}
 	b.Client = newClient(clientParts{
 		Log: log, Settings: set, Conversation: items, Input: in, Player: player, Token: "token", Reconnects: reconnects, Survival: survival.New(survival.Parts{Reconnects: reconnects}),
@@ -72,7 +72,7 @@ func (b *clientBench) step(e coord.Event) {
 }
 
 // takes gives the Client an event and returns the names of the resulting events and failures.
-func (b *clientBench) takes(from *call.SidebandController, text string) []string {
+func (b *clientBench) takes(from *link.SidebandController, text string) []string {
 	b.seen = nil
 	_, out := b.Take(Message{From: from, Text: []byte(text)}, &b.state)
 	b.do(out)
@@ -130,15 +130,15 @@ func TestEventsOfAnEndedSessionAreDropped(t *testing.T) {
 func TestWhoMayChangeALockedField(t *testing.T) {
 	b := newBench(t).open()
 	b.g.Expect(b.takes(nil, update)).To(gomega.Equal([]string{conversation.CodeLocked}))
-	b.g.Expect(b.takes(&call.SidebandController{}, update)).To(gomega.Equal([]string{conversation.CodeLocked}))
-	b.g.Expect(b.takes(&call.SidebandController{Rules: true}, update)).To(gomega.Equal([]string{"session.updated", "Configure", "SetVAD"}))
+	b.g.Expect(b.takes(&link.SidebandController{}, update)).To(gomega.Equal([]string{conversation.CodeLocked}))
+	b.g.Expect(b.takes(&link.SidebandController{Rules: true}, update)).To(gomega.Equal([]string{"session.updated", "Configure", "SetVAD"}))
 }
 
 func TestTheOriginOfAnAnswer(t *testing.T) {
 	b := newBench(t).open()
-	side := &call.SidebandController{}
+	side := &link.SidebandController{}
 	for _, row := range []struct {
-		from  *call.SidebandController
+		from  *link.SidebandController
 		text  string
 		event string
 	}{
@@ -159,7 +159,7 @@ func TestAGreeting(t *testing.T) {
 	b := newBench(t).open()
 	b.g.Expect(b.takes(nil, report)).To(gomega.Equal([]string{"unsupported_event"}), "it has not said that it predicts barge-ins")
 
-	side := &call.SidebandController{}
+	side := &link.SidebandController{}
 	b.g.Expect(b.takes(side, hello)).To(gomega.Equal([]string{"Configure", "to the sender: antiphon.ack"}))
 	b.g.Expect([]bool{b.Settings.Client.Extended, side.Extended(), b.Reconnects.Load()}).To(gomega.Equal([]bool{true, true, false}))
 	b.g.Expect(b.takes(side, report)).To(gomega.Equal([]string{"unsupported_event"}))

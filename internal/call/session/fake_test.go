@@ -29,7 +29,7 @@ var (
 	byScript = servertest.ByScript
 )
 
-// caller is the client of a session in a test. It is also the session's call.Link.
+// caller is the client of a session in a test. It is also the session's link.Link.
 type caller struct {
 	*servertest.Inbox
 	t *testing.T
@@ -134,8 +134,8 @@ func (a alarm) WithAttrs([]slog.Attr) slog.Handler { return a }
 
 func plain() *pipeline.Pipeline { return scripted.New(scripted.Options{}) }
 
-// Send implements call.Link.
-func (c *caller) Send(sending call.Event, sent func()) error {
+// Send implements link.Link.
+func (c *caller) Send(sending link.Event, sent func()) error {
 	text := sending.Text
 	e, err := wire.DecodeServer(text)
 	c.mu.Lock()
@@ -157,15 +157,15 @@ func (c *caller) Send(sending call.Event, sent func()) error {
 	return nil
 }
 
-// Output implements call.Link.
-func (c *caller) Output() call.Output {
+// Output implements link.Link.
+func (c *caller) Output() link.Output {
 	if c.pacer == nil {
 		return nil
 	}
 	return c.pacer
 }
 
-// Close implements call.Link.
+// Close implements link.Link.
 func (c *caller) Close() error {
 	if c.pacer != nil {
 		c.pacer.close()

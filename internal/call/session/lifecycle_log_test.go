@@ -70,7 +70,7 @@ func TestEachTransitionIsLoggedOnce(t *testing.T) {
 		err    error
 		reason string
 	}{
-		"the client hangs up":          {call.ErrHungUp, "ByClient"},
+		"the client hangs up":          {link.ErrHungUp, "ByClient"},
 		"the transport fails for good": {errGone, "Failed"},
 		"the session drains":           {nil, "ServerStops"},
 	} {

@@ -55,7 +55,7 @@ type lifetimeParts struct {
 	// ServerPaced reports that the server paces the audio: the transport is WebRTC.
 	ServerPaced bool
 	// Link is the connection, nil for one over which no client can reconnect.
-	Link call.Reconnectable
+	Link link.Reconnectable
 	// Post takes the events of the timers, from any goroutine. It reports false when the session has ended.
 	Post func(lifetimeEvent) bool
 }

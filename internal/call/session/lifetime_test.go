@@ -28,19 +28,19 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// link is a call.Reconnectable: its client can reconnect.
-type link struct {
-	call.Link
+// reconnectable is a link.Reconnectable: its client can reconnect.
+type reconnectable struct {
+	link.Link
 	dropped int
 }
 
-func (l *link) DropConnection() { l.dropped++ }
+func (l *reconnectable) DropConnection() { l.dropped++ }
 
 // lifetimeBench is a Lifetime, the state of an open session, and what the Lifetime has posted.
 type lifetimeBench struct {
 	*Lifetime
 	g      *gomega.WithT
-	link   link
+	link   reconnectable
 	state  coord.State
 	events chan lifetimeEvent
 }
@@ -165,7 +165,7 @@ func code(out room.List) string {
 }
 
 func TestAFailedTransport(t *testing.T) {
-	gone := fmt.Errorf("no answer: %w", call.ErrUnreachable)
+	gone := fmt.Errorf("no answer: %w", link.ErrUnreachable)
 	for _, row := range []struct {
 		name       string
 		reconnects bool
@@ -174,7 +174,7 @@ func TestAFailedTransport(t *testing.T) {
 	}{
 		{"a client that cannot come back is lost", false, gone, conn.Close{Reason: conn.Failed}},
 		{"a client that can come back is waited for", true, gone, conn.Lost{}},
-		{"a client that hangs up does not come back", true, call.ErrHungUp, conn.Close{Reason: conn.ByClient}},
+		{"a client that hangs up does not come back", true, link.ErrHungUp, conn.Close{Reason: conn.ByClient}},
 		{"a fault is no lost connection", true, errors.New("fault"), conn.Close{Reason: conn.Failed}},
 	} {
 		lifetimeStory(t, row.name, func(b *lifetimeBench) {

@@ -14,7 +14,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 
-// pacer is a fake call.Output for WebRTC. It sends 20 ms of audio every 20 ms, as the pacer of package rtc does, and remembers what it
+// pacer is a fake link.Output for WebRTC. It sends 20 ms of audio every 20 ms, as the pacer of package rtc does, and remembers what it
 // has sent.
 type pacer struct {
 	s    *Session
@@ -120,7 +120,7 @@ func (p *pacer) close() {
 	p.over.Wait()
 }
 
-// Begin implements call.Output.
+// Begin implements link.Output.
 func (p *pacer) Begin(gen uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,7 +128,7 @@ func (p *pacer) Begin(gen uint64) {
 	p.begun = append(p.begun, gen)
 }
 
-// Write implements call.Output.
+// Write implements link.Output.
 func (p *pacer) Write(pcm []int16) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,14 +137,14 @@ func (p *pacer) Write(pcm []int16) {
 	}
 }
 
-// End implements call.Output.
+// End implements link.Output.
 func (p *pacer) End() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ended = p.live
 }
 
-// Hold implements call.Output.
+// Hold implements link.Output.
 func (p *pacer) Hold() voice.Samples {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,7 +152,7 @@ func (p *pacer) Hold() voice.Samples {
 	return voice.Samples(p.pos)
 }
 
-// Resume implements call.Output.
+// Resume implements link.Output.
 func (p *pacer) Resume(gen uint64, from voice.Samples) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -164,7 +164,7 @@ func (p *pacer) Resume(gen uint64, from voice.Samples) {
 	}
 }
 
-// Drop implements call.Output.
+// Drop implements link.Output.
 func (p *pacer) Drop() voice.Samples {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -172,21 +172,21 @@ func (p *pacer) Drop() voice.Samples {
 	return voice.Samples(p.pos)
 }
 
-// Sent implements call.Output.
+// Sent implements link.Output.
 func (p *pacer) Sent() voice.Samples {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return voice.Samples(p.pos)
 }
 
-// FarEndPosition implements call.FarEndReader.
+// FarEndPosition implements link.FarEndReader.
 func (p *pacer) FarEndPosition() voice.Samples {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return voice.Samples(p.farEnd.sent)
 }
 
-// ReadFarEnd implements call.FarEndReader.
+// ReadFarEnd implements link.FarEndReader.
 func (p *pacer) ReadFarEnd(at voice.Samples, dst []int16) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -198,19 +198,19 @@ func (p *pacer) ReadFarEnd(at voice.Samples, dst []int16) bool {
 	return true
 }
 
-// FirstSilent implements call.Timeline.
+// FirstSilent implements link.Timeline.
 func (p *pacer) FirstSilent() (uint32, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.silent, !p.live || p.held || p.ended && p.pos == len(p.audio)
 }
 
-// PositionAt implements call.Timeline.
-func (p *pacer) PositionAt(ts uint32) (place call.Position, ok bool) {
+// PositionAt implements link.Timeline.
+func (p *pacer) PositionAt(ts uint32) (place link.Position, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if ts > p.ts+100*48 || ts < 5000 {
-		return call.Position{}, false
+		return link.Position{}, false
 	}
 	ts = min(ts, p.ts)
 	place.Silent = true
@@ -221,7 +221,7 @@ func (p *pacer) PositionAt(ts uint32) (place call.Position, ok bool) {
 			}
 			break
 		}
-		place = call.Position{Gen: k.gen, At: voice.Samples(k.pos + min(k.n, int(ts-k.ts)/2)), Silent: k.n == 0 || ts-k.ts > packetTicks || ts-k.ts == packetTicks && ts != p.ts}
+		place = link.Position{Gen: k.gen, At: voice.Samples(k.pos + min(k.n, int(ts-k.ts)/2)), Silent: k.n == 0 || ts-k.ts > packetTicks || ts-k.ts == packetTicks && ts != p.ts}
 	}
 	return place, true
 }
@@ -233,7 +233,7 @@ func (p *pacer) cutNetwork() {
 	p.lost = p.ts
 }
 
-// Missed implements call.Receipts.
+// Missed implements link.Receipts.
 func (p *pacer) Missed(since uint64) (from voice.Samples, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

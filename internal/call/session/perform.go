@@ -250,7 +250,7 @@ func (s *Session) performPlayout(f playout.Effect) {
 	case playout.Truncate:
 		// A client that plays by itself truncates the audio that it has got, and has no audio of a response that waited.
 		r := s.generator.Find(f.Resp)
-		if r != nil && (s.player.ServerPaced() || !r.Track().Heard()) && !r.Track().Whole(f.End) {
+		if r != nil && (s.player.ServerPaced() || !r.Track().Played()) && !r.Track().Whole(f.End) {
 			s.runs.Cut(f.Resp)
 			s.do(s.generator.Truncate(r, f.End))
 		}

@@ -27,11 +27,11 @@ func (l *Lifetime) Leave(s *coord.State) (out room.List, waits bool) {
 // failed ends the session, or waits for a client that may come back.
 func (l *Lifetime) failed(err error, s *coord.State) room.List {
 	switch {
-	case l.Link != nil && l.Reconnects.Load() && conn.Up(s.Conn) && errors.Is(err, call.ErrUnreachable):
+	case l.Link != nil && l.Reconnects.Load() && conn.Up(s.Conn) && errors.Is(err, link.ErrUnreachable):
 		l.Log.Debug("the connection is gone", "err", err)
 		l.Link.DropConnection()
 		return step(conn.Lost{})
-	case errors.Is(err, call.ErrHungUp):
+	case errors.Is(err, link.ErrHungUp):
 		return end(conn.ByClient)
 	}
 	l.failure = err

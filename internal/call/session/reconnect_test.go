@@ -17,13 +17,13 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// reconnectingClient is a caller that is call.Reconnectable: it may continue over another connection.
+// reconnectingClient is a caller that is link.Reconnectable: it may continue over another connection.
 type reconnectingClient struct {
 	*caller
 	letGo atomic.Int32
 }
 
-// DropConnection implements call.Reconnectable.
+// DropConnection implements link.Reconnectable.
 func (r *reconnectingClient) DropConnection() { r.letGo.Add(1) }
 
 // byReconnecting places a call of a client that has sent antiphon.hello.
@@ -44,7 +44,7 @@ func byReconnecting(t *testing.T, paced bool) *reconnectingClient {
 	return r
 }
 
-var errGone = fmt.Errorf("%w: test", call.ErrUnreachable)
+var errGone = fmt.Errorf("%w: test", link.ErrUnreachable)
 
 func TestAClientReconnects(t *testing.T) {
 	story(t, "over another connection: the conversation is kept, and no audio was sent meanwhile", func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestAClientDoesNotReconnect(t *testing.T) {
 		c.g.Expect(ok).To(gomega.BeFalse())
 	})
 
-	for name, err := range map[string]error{"the client hangs up": call.ErrHungUp, "its connection is broken by a fault": errors.New("fault")} {
+	for name, err := range map[string]error{"the client hangs up": link.ErrHungUp, "its connection is broken by a fault": errors.New("fault")} {
 		story(t, name+": the session does not wait", func(t *testing.T) {
 			c := byReconnecting(t, true)
 			c.s.Failed(err)

@@ -52,8 +52,8 @@ type Session struct {
 	runs         *runs.Runs
 	survival     *survival.Survival
 
-	link call.Link
-	can  call.Capabilities // the capabilities of link
+	link link.Link
+	can  link.Capabilities // the capabilities of link
 	end  ending
 }
 
@@ -150,7 +150,7 @@ func (c *Config) complete() {
 func (s *Session) ID() string { return s.id }
 
 // Start gives the session its link and starts its actor. Only the first call has an effect.
-func (s *Session) Start(link call.Link) {
+func (s *Session) Start(link link.Link) {
 	s.shared.started.Do(func() {
 		s.attach(link)
 		s.cfg.Env.Go(s.run)
@@ -158,10 +158,10 @@ func (s *Session) Start(link call.Link) {
 }
 
 // attach gives the session its link, the player that plays over it, and the generator that the player serves.
-func (s *Session) attach(link call.Link) {
-	s.link, s.can = link, call.Resolve(link)
+func (s *Session) attach(to link.Link) {
+	s.link, s.can = to, link.Resolve(to)
 	s.input.Connect(s.can)
-	s.player = speaking.NewPlayer(link, s.can, s.cfg.Env, s.log, func(e speaking.PlayerEvent) bool { return s.post(playerEvent{e}) })
+	s.player = speaking.NewPlayer(to, s.can, s.cfg.Env, s.log, func(e speaking.PlayerEvent) bool { return s.post(playerEvent{e}) })
 	if !s.player.ServerPaced() {
 		s.conversation.KeepAudio()
 	}

@@ -66,11 +66,11 @@ func TestTheServerStops(t *testing.T) {
 	})
 }
 
-// explaining is a call.Link that is a call.CloseExplainer.
+// explaining is a link.Link that is a link.CloseExplainer.
 type explaining struct {
 	*caller
 	why conn.Reason
 }
 
-// ExplainClose implements call.CloseExplainer.
+// ExplainClose implements link.CloseExplainer.
 func (l *explaining) ExplainClose(why conn.Reason) { l.why = why }

@@ -16,7 +16,7 @@ import (
 // controller is a side-band controller. told gets the events that go to it alone.
 type controller struct {
 	c    *caller
-	side call.SidebandController
+	side link.SidebandController
 	told chan wire.ServerEvent
 }
 
@@ -25,7 +25,7 @@ func (c *caller) sideband(rules bool) *controller {
 	c.t.Helper()
 	o := &controller{c: c, told: make(chan wire.ServerEvent, 16)}
 	o.side.Rules = rules
-	o.side.Answer = func(sent call.Event) {
+	o.side.Answer = func(sent link.Event) {
 		e, err := wire.DecodeServer(sent.Text)
 		if err != nil {
 			c.t.Errorf("the session sent %.200s: %v", sent.Text, err)
@@ -97,8 +97,8 @@ type shared struct {
 	alone atomic.Int32 // how many events were for the primary client alone
 }
 
-// SendToPrimary implements call.Shared.
-func (l *shared) SendToPrimary(e call.Event, sent func()) error {
+// SendToPrimary implements link.Shared.
+func (l *shared) SendToPrimary(e link.Event, sent func()) error {
 	l.alone.Add(1)
 	return l.Send(e, sent)
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Opened implements call.Handler. Events that were sent before wait in the link.
+// Opened implements link.Handler. Events that were sent before wait in the link.
 func (s *Session) Opened() {}
 
-// Message implements call.Handler. A binary message is answered with an error.
+// Message implements link.Handler. A binary message is answered with an error.
 func (s *Session) Message(data []byte, text bool) { s.Control(nil, data, text) }
 
 // Control is Message for a side-band controller.
-func (s *Session) Control(from *call.SidebandController, data []byte, text bool) {
+func (s *Session) Control(from *link.SidebandController, data []byte, text bool) {
 	if !text {
 		s.RefuseSideband(from, wire.CodeInvalidJSON, "binary messages are not events: send JSON text")
 		return
@@ -48,14 +48,14 @@ func (s *Session) AwaitHandled(stop <-chan struct{}) {
 func (s *Session) Refuse(code, message string) { s.RefuseSideband(nil, code, message) }
 
 // RefuseSideband is Refuse for a side-band controller.
-func (s *Session) RefuseSideband(from *call.SidebandController, code, message string) {
+func (s *Session) RefuseSideband(from *link.SidebandController, code, message string) {
 	s.post(clientMessage{Message{From: from, Refused: &room.Failure{Code: code, Message: message}}})
 }
 
 // audioBuffers has buffers for audio on its way to an actor. Otherwise each call would leave 50 of them a second to the garbage collector.
 var audioBuffers = sync.Pool{New: func() any { return new([]int16) }}
 
-// Audio implements call.Handler. Audio is dropped and counted when the queue is nearly full.
+// Audio implements link.Handler. Audio is dropped and counted when the queue is nearly full.
 func (s *Session) Audio(pcm []int16) {
 	buffer, _ := audioBuffers.Get().(*[]int16)
 	*buffer = append((*buffer)[:0], pcm...)
@@ -65,20 +65,20 @@ func (s *Session) Audio(pcm []int16) {
 	}
 }
 
-// Missing implements call.Handler.
+// Missing implements link.Handler.
 func (s *Session) Missing(samples int) {
 	if !s.shared.queue.offer(audioMissing{samples}) {
 		s.shared.dropped.Add(1)
 	}
 }
 
-// Lost implements call.Handler.
+// Lost implements link.Handler.
 func (s *Session) Lost() { s.post(machineEvent{coord.OfConn{Event: conn.Lost{}}}) }
 
-// Restored implements call.Handler.
+// Restored implements link.Handler.
 func (s *Session) Restored() { s.post(machineEvent{coord.OfConn{Event: conn.Restored{}}}) }
 
-// Failed implements call.Handler. call.ErrHungUp is a client that left.
+// Failed implements link.Handler. link.ErrHungUp is a client that left.
 func (s *Session) Failed(err error) { s.post(fromLifetime{Failed{Err: err}}) }
 
 // Resumable reports whether the client has said that it can reconnect over another connection.
@@ -107,7 +107,7 @@ func (s *Session) Returned() {
 	}
 }
 
-// Sent implements call.Handler.
+// Sent implements link.Handler.
 func (s *Session) Sent(gen uint64, sent voice.Samples, first bool) {
 	s.player.Sent(gen, sent)
 	if first {
@@ -115,7 +115,7 @@ func (s *Session) Sent(gen uint64, sent voice.Samples, first bool) {
 	}
 }
 
-// Drained implements call.Handler.
+// Drained implements link.Handler.
 func (s *Session) Drained(gen uint64) { s.post(playerEvent{speaking.Drained{Gen: gen}}) }
 
 // --- events that go out
@@ -135,7 +135,7 @@ func (s *Session) sendToClient(e wire.ServerEvent) {
 	s.sendBy(send, e, nil)
 }
 
-func (s *Session) sendBy(send func(call.Event, func()) error, e wire.ServerEvent, sent func()) {
+func (s *Session) sendBy(send func(link.Event, func()) error, e wire.ServerEvent, sent func()) {
 	if s.survival.Leaves(e.Type()) {
 		return
 	}
@@ -143,7 +143,7 @@ func (s *Session) sendBy(send func(call.Event, func()) error, e wire.ServerEvent
 	err := send(encoded, sent)
 	switch {
 	case err == nil:
-	case errors.Is(err, call.ErrTooLarge):
+	case errors.Is(err, link.ErrTooLarge):
 		s.log.Warn("an event was too large for the client", "bytes", len(encoded.Text))
 	default:
 		s.log.Debug("the client does not take events", "err", err)
@@ -152,7 +152,7 @@ func (s *Session) sendBy(send func(call.Event, func()) error, e wire.ServerEvent
 }
 
 // encodeForClient is encode for an event that the client gets. The journal learns of it.
-func (s *Session) encodeForClient(e wire.ServerEvent) call.Event {
+func (s *Session) encodeForClient(e wire.ServerEvent) link.Event {
 	number, ok := s.survival.Number(e)
 	if !ok {
 		return s.encode(e)
@@ -165,13 +165,13 @@ func (s *Session) encodeForClient(e wire.ServerEvent) call.Event {
 }
 
 // encode gives an event its id, encodes it and records it.
-func (s *Session) encode(e wire.ServerEvent) call.Event {
+func (s *Session) encode(e wire.ServerEvent) link.Event {
 	e.SetID(s.cfg.Env.NewID("event_"))
 	return s.encoded(e)
 }
 
-func (s *Session) encoded(e wire.ServerEvent) call.Event {
-	encoded := call.Encode(e)
+func (s *Session) encoded(e wire.ServerEvent) link.Event {
+	encoded := link.Encode(e)
 	s.record("server", encoded.Text)
 	return encoded
 }

@@ -251,7 +251,7 @@ func TestTransport(t *testing.T) {
 		c.g.Expect(time.Since(began)).To(gomega.Equal(20 * time.Second))
 	})
 
-	for name, err := range map[string]error{"it fails": errors.New("the wire is cut"), "the client hangs up": call.ErrHungUp} {
+	for name, err := range map[string]error{"it fails": errors.New("the wire is cut"), "the client hangs up": link.ErrHungUp} {
 		story(t, name, func(t *testing.T) {
 			c := byWebRTC(t, plain())
 			c.ask("say 100 words")
@@ -264,7 +264,7 @@ func TestTransport(t *testing.T) {
 	story(t, "the client takes no events any more", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.mu.Lock()
-		c.fails = call.ErrBackpressure
+		c.fails = link.ErrBackpressure
 		c.mu.Unlock()
 		c.ask("hello")
 		<-c.s.Done()
@@ -274,7 +274,7 @@ func TestTransport(t *testing.T) {
 	story(t, "an event that is too large for the client is dropped alone", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.mu.Lock()
-		c.fails = call.ErrTooLarge
+		c.fails = link.ErrTooLarge
 		c.mu.Unlock()
 		c.send(`{"type":"conversation.item.retrieve","item_id":"x"}`)
 		wait(time.Second)

@@ -9,7 +9,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 
-// clientPaced is the call.Output of a client that plays audio by itself: it sends written audio at once, and estimates
+// clientPaced is the link.Output of a client that plays audio by itself: it sends written audio at once, and estimates
 // by the clock how much of it the client has played. It belongs to the session's goroutine.
 type clientPaced struct {
 	emit    func(pcm []int16)                  // sends audio to the client
@@ -27,7 +27,7 @@ type clientPaced struct {
 	backlog []int16 // audio that was written while held
 }
 
-// Begin implements call.Output.
+// Begin implements link.Output.
 func (o *clientPaced) Begin(gen uint64) {
 	next := clientPaced{emit: o.emit, drained: o.drained, now: o.now, gen: gen, since: o.now(), running: true, live: true}
 	if o.live {
@@ -37,7 +37,7 @@ func (o *clientPaced) Begin(gen uint64) {
 	*o = next
 }
 
-// Write implements call.Output.
+// Write implements link.Output.
 func (o *clientPaced) Write(pcm []int16) {
 	if !o.live {
 		return
@@ -52,20 +52,20 @@ func (o *clientPaced) Write(pcm []int16) {
 	o.schedule()
 }
 
-// End implements call.Output.
+// End implements link.Output.
 func (o *clientPaced) End() {
 	o.ended = o.live
 	o.schedule()
 }
 
-// Hold implements call.Output.
+// Hold implements link.Output.
 func (o *clientPaced) Hold() voice.Samples {
 	o.settle()
 	o.running = false
 	return o.played
 }
 
-// Resume implements call.Output. It continues at the client's position, because the client has the audio before it already.
+// Resume implements link.Output. It continues at the client's position, because the client has the audio before it already.
 func (o *clientPaced) Resume(gen uint64, _ voice.Samples) {
 	if !o.live {
 		return
@@ -78,14 +78,14 @@ func (o *clientPaced) Resume(gen uint64, _ voice.Samples) {
 	o.schedule()
 }
 
-// Drop implements call.Output.
+// Drop implements link.Output.
 func (o *clientPaced) Drop() voice.Samples {
 	o.settle()
 	o.live, o.running, o.backlog = false, false, nil
 	return o.played
 }
 
-// Sent implements call.Output.
+// Sent implements link.Output.
 func (o *clientPaced) Sent() voice.Samples {
 	o.settle()
 	return o.played

@@ -29,9 +29,9 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // noOutput is a link whose client plays by itself.
-type noOutput struct{ call.Link }
+type noOutput struct{ link.Link }
 
-func (noOutput) Output() call.Output { return nil }
+func (noOutput) Output() link.Output { return nil }
 
 // bench is a Generator with a session's machines, and everything that its client gets.
 type bench struct {
@@ -53,7 +53,7 @@ func newBench(t *testing.T) *bench {
 		Guard: watchdog.New(env.System(), watchdog.Defaults()),
 		Env:   e, Log: slog.New(slog.DiscardHandler), Pipeline: p, Limits: ratelimit.NewPerMinute(e.Now), Settings: set,
 		Conversation: conversation.New(e, p.Model), Context: t.Context(), Workers: env.NewGroup(e),
-		Player: NewPlayer(noOutput{}, call.Capabilities{}, e, slog.New(slog.DiscardHandler), func(PlayerEvent) bool { return true }),
+		Player: NewPlayer(noOutput{}, link.Capabilities{}, e, slog.New(slog.DiscardHandler), func(PlayerEvent) bool { return true }),
 		Post:   func(e Event) bool { b.events <- e; return true },
 		Broken: func(invariant, event string) { b.broken = append(b.broken, invariant+" after "+event) },
 	}

@@ -24,9 +24,9 @@ const tailFor = 2 * time.Second
 // Player plays one track at a time, and knows what the far end has heard. All methods but Sent belong to the session's
 // goroutine.
 type Player struct {
-	out    call.Output
+	out    link.Output
 	paced  *clientPaced // is out where the client plays by itself; nil over WebRTC
-	able   call.Capabilities
+	able   link.Capabilities
 	now    func() time.Time
 	log    *slog.Logger
 	timers *env.Timers
@@ -62,7 +62,7 @@ func (TailOver) playerEvent() {}
 
 // NewPlayer returns the Player of a call. Where link has no Output, the client plays by itself, at its own pace. post
 // takes the Player's events from any goroutine; it reports false when the session has ended.
-func NewPlayer(link call.Link, able call.Capabilities, e env.Env, log *slog.Logger, post func(PlayerEvent) bool) *Player {
+func NewPlayer(link link.Link, able link.Capabilities, e env.Env, log *slog.Logger, post func(PlayerEvent) bool) *Player {
 	p := &Player{out: link.Output(), able: able, now: e.Now, log: log, timers: env.NewTimers(e), post: post}
 	if p.out == nil {
 		p.paced = &clientPaced{now: e.Now, emit: p.emit, drained: p.drainedIn}
@@ -104,7 +104,7 @@ func (p *Player) Write(t *Track, pcm []int16, audible bool) room.List {
 		return nil
 	}
 	t.length += voice.Samples(len(pcm))
-	if t.Heard() {
+	if t.Played() {
 		p.out.Write(pcm)
 		return p.take()
 	}
@@ -259,7 +259,7 @@ func (p *Player) ResponseEnded(t *Track) (unheard bool) {
 	if p.onAir == t {
 		p.paced.backlog = nil
 	}
-	return !t.Heard()
+	return !t.Played()
 }
 
 // --- what the far end has heard
@@ -297,7 +297,7 @@ func (p *Player) Left() (left time.Duration, complete bool) {
 // WebRTC all that was generated counts, since the pacer alone knows better.
 func (p *Player) SentOf(t *Track, start, said voice.Samples) voice.Samples {
 	switch {
-	case p.paced == nil, t.Heard() && p.onAir != t: // everything is sent, or was discounted
+	case p.paced == nil, t.Played() && p.onAir != t: // everything is sent, or was discounted
 		return said
 	case p.onAir == t:
 		return min(said, max(0, p.paced.written-start))

@@ -20,14 +20,14 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// fakeOutput is a call.Output. The test says how much it has sent. It notes every call.
+// fakeOutput is a link.Output. The test says how much it has sent. It notes every call.
 type fakeOutput struct {
-	call.Output
+	link.Output
 	calls   []string
 	written int
 	sent    voice.Samples
 	resumed voice.Samples
-	at      call.Position
+	at      link.Position
 	known   bool
 	missed  voice.Samples // what Missed returns
 	lost    bool
@@ -46,15 +46,15 @@ func (o *fakeOutput) Resume(_ uint64, from voice.Samples) {
 }
 func (o *fakeOutput) Missed(uint64) (voice.Samples, bool)     { return o.missed, o.lost }
 func (o *fakeOutput) FirstSilent() (uint32, bool)             { return 77, true }
-func (o *fakeOutput) PositionAt(uint32) (call.Position, bool) { return o.at, o.known }
+func (o *fakeOutput) PositionAt(uint32) (link.Position, bool) { return o.at, o.known }
 
 // fakeLink is a link over WebRTC, or over a WebSocket where out is nil.
 type fakeLink struct {
-	call.Link
+	link.Link
 	out *fakeOutput
 }
 
-func (l fakeLink) Output() call.Output {
+func (l fakeLink) Output() link.Output {
 	if l.out == nil {
 		return nil
 	}
@@ -74,12 +74,12 @@ func newPlayerBench(t *testing.T, serverPaced bool) *playerBench {
 	t.Helper()
 	b := &playerBench{g: gomega.NewWithT(t), state: coord.New(coord.Config{})}
 	b.state.Conn = conn.Live{}
-	link := fakeLink{}
+	to := fakeLink{}
 	if serverPaced {
 		b.out = &fakeOutput{known: true}
-		link.out = b.out
+		to.out = b.out
 	}
-	b.Player = NewPlayer(link, call.Resolve(link), env.System(), slog.New(slog.DiscardHandler), func(e PlayerEvent) bool {
+	b.Player = NewPlayer(to, link.Resolve(to), env.System(), slog.New(slog.DiscardHandler), func(e PlayerEvent) bool {
 		b.posted = append(b.posted, e)
 		return true
 	})
@@ -186,13 +186,13 @@ func TestAReportNamesAPositionByItsTimestamp(t *testing.T) {
 	b.Play(one, 4)
 	b.out.sent = 2 * second
 	for name, row := range map[string]struct {
-		at   call.Position
+		at   link.Position
 		mark playout.Position
 	}{
-		"in speech":                             {call.Position{Gen: 4, At: second}, playout.Position{Item: 1, MS: 1000}},
-		"in the response before it":             {call.Position{Gen: 3, At: second}, playout.Position{Item: 1}},
-		"in the silence that is being sent":     {call.Position{Gen: 4, At: second, Silent: true}, playout.Position{Item: 1, MS: 2000}},
-		"in a silence after which it continued": {call.Position{Gen: 4, At: second, Silent: true, NextGen: 5, Next: second / 2}, playout.Position{Item: 1, MS: 500}},
+		"in speech":                             {link.Position{Gen: 4, At: second}, playout.Position{Item: 1, MS: 1000}},
+		"in the response before it":             {link.Position{Gen: 3, At: second}, playout.Position{Item: 1}},
+		"in the silence that is being sent":     {link.Position{Gen: 4, At: second, Silent: true}, playout.Position{Item: 1, MS: 2000}},
+		"in a silence after which it continued": {link.Position{Gen: 4, At: second, Silent: true, NextGen: 5, Next: second / 2}, playout.Position{Item: 1, MS: 500}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.out.at = row.at
@@ -236,7 +236,7 @@ func TestALateReportIsReplacedByAnEstimate(t *testing.T) {
 		one := b.track()
 		b.Write(one, seconds(3), false)
 		b.Play(one, 1)
-		b.out.sent, b.out.at = 2*second, call.Position{Gen: 1, At: second}
+		b.out.sent, b.out.at = 2*second, link.Position{Gen: 1, At: second}
 		b.DuckedAt(1000)
 		b.AwaitReady(7)
 		<-time.After(usualTrip + reportWait)

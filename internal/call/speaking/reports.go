@@ -167,16 +167,16 @@ func (p *Player) Heard(t *Track, ts int) (e coord.Event, ok bool) {
 }
 
 // position returns the position that the client plays at a timestamp that it has reported.
-func (p *Player) position(ts int) (at call.Position, ok bool) {
+func (p *Player) position(ts int) (at link.Position, ok bool) {
 	if p.able.Timeline == nil || ts <= 0 || ts > math.MaxUint32 {
-		return call.Position{}, false
+		return link.Position{}, false
 	}
 	return p.able.Timeline.PositionAt(uint32(ts))
 }
 
 // heardAt returns how far the client has played t, at any level, when it plays position at. Once t was to be played again from a
 // position, the ducked audio after that position counts as unplayed.
-func (t *Track) heardAt(at call.Position) voice.Samples {
+func (t *Track) heardAt(at link.Position) voice.Samples {
 	switch {
 	case at.Gen < t.gen: // the client plays the response before t, or none yet
 		return 0

@@ -71,8 +71,8 @@ func (t *Track) Length() voice.Samples { return t.length }
 // Dropped reports whether the rest of the audio is not sent any more.
 func (t *Track) Dropped() bool { return t.dropped }
 
-// Heard reports whether the output has ever played the track.
-func (t *Track) Heard() bool { return t.progress >= playing }
+// Played reports whether the output has ever played the track.
+func (t *Track) Played() bool { return t.progress >= playing }
 
 // Begun reports whether audio was generated and the playout machine knows of it.
 func (t *Track) Begun() bool { return t.progress > silent }

@@ -124,12 +124,12 @@ func (s *Survival) Number(e wire.ServerEvent) (number uint64, ok bool) {
 		s.newest++
 		number = s.newest
 	}
-	e.SetID(call.NumberedID(name, s.Journal.Epoch(), s.newest))
+	e.SetID(link.NumberedID(name, s.Journal.Epoch(), s.newest))
 	return number, true
 }
 
 // Sends notes a numbered event that is about to be sent to the client.
-func (s *Survival) Sends(e wire.ServerEvent, encoded call.Event) {
+func (s *Survival) Sends(e wire.ServerEvent, encoded link.Event) {
 	s.events = append(s.events, journal.Event{ID: encoded.ID, Type: encoded.Type, Text: encoded.Text, Number: encoded.Number})
 	if !s.begun && len(s.events) > keptBeforeHello {
 		s.events = slices.Delete(s.events, 0, 1)

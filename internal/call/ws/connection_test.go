@@ -93,7 +93,7 @@ func connectBy(t *testing.T, transport *http.Transport) *pair {
 	return p
 }
 
-func event(text string) call.Event { return call.Event{Text: []byte(text)} }
+func event(text string) link.Event { return link.Event{Text: []byte(text)} }
 
 // TestEventsAndMessages checks that events go out in order and count as sent, and that messages come in unless they are too large.
 func TestEventsAndMessages(t *testing.T) {
@@ -118,9 +118,9 @@ func TestEventsAndMessages(t *testing.T) {
 	g.Expect(p.got.refused).To(gomega.Receive(gomega.Equal("message_too_large")))
 
 	g.Expect(p.client.Close(websocket.StatusNormalClosure, "")).To(gomega.Succeed())
-	g.Eventually(p.got.gone, patience).Should(gomega.Receive(gomega.MatchError(call.ErrHungUp)))
+	g.Eventually(p.got.gone, patience).Should(gomega.Receive(gomega.MatchError(link.ErrHungUp)))
 	_ = p.link.Close() // the client has closed already
-	g.Expect(p.link.Send(event("late"), nil)).To(gomega.MatchError(call.ErrClosed))
+	g.Expect(p.link.Send(event("late"), nil)).To(gomega.MatchError(link.ErrClosed))
 }
 
 // TestABrokenConnectionIsUnreachable checks that a client without a close frame counts as one that may come back.
@@ -129,7 +129,7 @@ func TestABrokenConnectionIsUnreachable(t *testing.T) {
 	p := connect(t)
 	p.link.Begin()
 	g.Expect(p.client.CloseNow()).To(gomega.Succeed())
-	g.Eventually(p.got.gone, patience).Should(gomega.Receive(gomega.MatchError(call.ErrUnreachable)))
+	g.Eventually(p.got.gone, patience).Should(gomega.Receive(gomega.MatchError(link.ErrUnreachable)))
 	p.link.Abandon()
 	g.Expect(p.link.Gone()).To(gomega.BeClosed())
 }
@@ -182,7 +182,7 @@ func TestEventsThatWaitForAWriteCount(t *testing.T) {
 		})
 		synctest.Wait() // the writer waits for the client to read the first event
 		g.Expect(l.Send(event("has room"), nil)).To(gomega.Succeed())
-		g.Expect(l.Send(event("has none"), nil)).To(gomega.MatchError(call.ErrBackpressure))
+		g.Expect(l.Send(event("has none"), nil)).To(gomega.MatchError(link.ErrBackpressure))
 		end()
 	})
 }
@@ -269,7 +269,7 @@ func TestFramesThatBreakTheProtocol(t *testing.T) {
 			p.link.Begin()
 			_, err := raw.Write(frame)
 			g.Expect(err).NotTo(gomega.HaveOccurred())
-			g.Eventually(p.got.gone, patience).Should(gomega.Receive(gomega.MatchError(call.ErrUnreachable)))
+			g.Eventually(p.got.gone, patience).Should(gomega.Receive(gomega.MatchError(link.ErrUnreachable)))
 			ended := make(chan error, 1)
 			go func() { ended <- p.link.Close() }()
 			_, _, err = p.client.Read(t.Context())

@@ -50,7 +50,7 @@ func (w meteredWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	}
 	rate := float64(framesPerEvent * w.limits.EventsPerSecond)
 	c := &meteredConn{
-		Conn: inner, env: w.limits.Env, bucket: call.NewTokenBucket(rate*frameBurstSeconds, rate, w.limits.Env.Now()), closed: make(chan struct{}),
+		Conn: inner, env: w.limits.Env, bucket: link.NewTokenBucket(rate*frameBurstSeconds, rate, w.limits.Env.Now()), closed: make(chan struct{}),
 	}
 	early, err := buffered.Reader.Peek(buffered.Reader.Buffered()) // frames that came with the request
 	if err != nil {
@@ -65,7 +65,7 @@ type meteredConn struct {
 	net.Conn
 	env    env.Env
 	frames frameCounter
-	bucket *call.TokenBucket
+	bucket *link.TokenBucket
 	once   sync.Once
 	closed chan struct{}
 }

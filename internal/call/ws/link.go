@@ -27,7 +27,7 @@ const closeTimeout = 2 * time.Second
 type Limits struct {
 	// Env times the events.
 	Env env.Env
-	// EventsPerSecond is the rate above which events wait: see call.EventLimiter.
+	// EventsPerSecond is the rate above which events wait: see link.EventLimiter.
 	EventsPerSecond int
 	// MaxMessage is the size of the largest message, in bytes.
 	MaxMessage int64
@@ -35,7 +35,7 @@ type Limits struct {
 	Memory *Memory
 }
 
-// Link is one WebSocket. It implements call.Connection and call.SidebandLink and is safe for concurrent use. Events that are
+// Link is one WebSocket. It implements link.Connection and link.SidebandLink and is safe for concurrent use. Events that are
 // sent before Begin wait.
 type Link struct {
 	limits     Limits
@@ -96,18 +96,18 @@ func (l *Link) Ended() <-chan struct{} { return l.ended }
 // Gone is closed when nothing of the connection is left, after Close or Abandon.
 func (l *Link) Gone() <-chan struct{} { return l.gone }
 
-// Output implements call.Link: the client plays the audio by itself.
-func (l *Link) Output() call.Output { return nil }
+// Output implements link.Link: the client plays the audio by itself.
+func (l *Link) Output() link.Output { return nil }
 
-// Send implements call.Link.
-func (l *Link) Send(e call.Event, sent func()) error {
+// Send implements link.Link.
+func (l *Link) Send(e link.Event, sent func()) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.closed:
-		return call.ErrClosed
+		return link.ErrClosed
 	case len(l.queue) >= maxQueued || l.bytes+len(e.Text) > maxQueuedBytes:
-		return call.ErrBackpressure
+		return link.ErrBackpressure
 	}
 	l.queue = append(l.queue, outgoing{e.Text, sent})
 	l.bytes += len(e.Text)
@@ -145,7 +145,7 @@ func (l *Link) keepUnwritten(event outgoing) {
 	l.unwritten = []outgoing{event}
 }
 
-// End implements call.SidebandLink.
+// End implements link.SidebandLink.
 func (l *Link) End() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -156,7 +156,7 @@ func (l *Link) End() {
 	}
 }
 
-// Cut implements call.SidebandLink.
+// Cut implements link.SidebandLink.
 func (l *Link) Cut() {
 	l.mu.Lock()
 	l.queue, l.bytes, l.why = nil, 0, conn.Overrun
@@ -164,7 +164,7 @@ func (l *Link) Cut() {
 	l.End()
 }
 
-// ExplainClose implements call.CloseExplainer. The reason of Cut stands.
+// ExplainClose implements link.CloseExplainer. The reason of Cut stands.
 func (l *Link) ExplainClose(why conn.Reason) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -173,7 +173,7 @@ func (l *Link) ExplainClose(why conn.Reason) {
 	}
 }
 
-// Abandon implements call.Connection. The link is open.
+// Abandon implements link.Connection. The link is open.
 func (l *Link) Abandon() (unsent []func()) {
 	l.mu.Lock()
 	closed := l.closed
@@ -194,7 +194,7 @@ func (l *Link) Abandon() (unsent []func()) {
 	return unsent
 }
 
-// Close implements call.Link: it writes what waits, for at most closeTimeout, and ends the connection. The link is open.
+// Close implements link.Link: it writes what waits, for at most closeTimeout, and ends the connection. The link is open.
 func (l *Link) Close() error {
 	l.End()
 	l.finish()
@@ -214,7 +214,7 @@ func (l *Link) finish() {
 }
 
 var (
-	_ call.Connection     = (*Link)(nil)
-	_ call.CloseExplainer = (*Link)(nil)
-	_ call.SidebandLink   = (*Link)(nil)
+	_ link.Connection     = (*Link)(nil)
+	_ link.CloseExplainer = (*Link)(nil)
+	_ link.SidebandLink   = (*Link)(nil)
 )

@@ -18,25 +18,25 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // TestAControllerThatDoesNotReadIsCutOff checks that the call goes on without it.
 func TestAControllerThatDoesNotReadIsCutOff(t *testing.T) {
 	g := gomega.NewWithT(t)
-	h := call.NewHub(env.System(), sinkConnection{}, func() bool { return false })
-	link := NewLink(Limits{Env: env.System()})
-	s := call.NewSideband(true, link)
+	h := link.NewHub(env.System(), sinkConnection{}, func() bool { return false })
+	l := NewLink(Limits{Env: env.System()})
+	s := link.NewSideband(true, l)
 	g.Expect(h.Join(s)).To(gomega.Succeed())
 	for range maxQueued + 1 {
-		g.Expect(h.Send(call.Event{Type: "x", Text: []byte(`{"type":"x"}`)}, nil)).To(gomega.Succeed())
+		g.Expect(h.Send(link.Event{Type: "x", Text: []byte(`{"type":"x"}`)}, nil)).To(gomega.Succeed())
 	}
-	g.Expect(link.Ended()).To(gomega.BeClosed())
-	code, _ := link.closeStatus()
+	g.Expect(l.Ended()).To(gomega.BeClosed())
+	code, _ := l.closeStatus()
 	g.Expect(code).To(gomega.Equal(websocket.StatusPolicyViolation))
 	h.Leave(s)
 	g.Expect(h.Close()).To(gomega.Succeed())
-	g.Expect(h.Join(s)).To(gomega.MatchError(call.ErrNotControllable))
+	g.Expect(h.Join(s)).To(gomega.MatchError(link.ErrNotControllable))
 }
 
 // sinkConnection is a connection with an output; it takes every event.
 type sinkConnection struct{}
 
-func (sinkConnection) Send(call.Event, func()) error { return nil }
-func (sinkConnection) Output() call.Output           { return struct{ call.Output }{} }
+func (sinkConnection) Send(link.Event, func()) error { return nil }
+func (sinkConnection) Output() link.Output           { return struct{ link.Output }{} }
 func (sinkConnection) Close() error                  { return nil }
 func (sinkConnection) Abandon() []func()             { return nil }

@@ -25,7 +25,7 @@ type Receiver struct {
 	AwaitHandled func(stop <-chan struct{})
 	// Refuse answers a message that was not taken, with an error event of that code.
 	Refuse func(code, message string)
-	// Gone reports that the connection has ended and why: call.ErrHungUp or call.ErrUnreachable, wrapped.
+	// Gone reports that the connection has ended and why: link.ErrHungUp or link.ErrUnreachable, wrapped.
 	Gone func(err error)
 }
 
@@ -46,7 +46,7 @@ func Accept(w http.ResponseWriter, r *http.Request, subprotocol string, limits L
 
 // read takes the client's events until the connection ends.
 func (l *Link) read(ctx context.Context, to Receiver) {
-	limiter := call.NewEventLimiter(l.limits.Env, l.limits.EventsPerSecond, to.Refuse)
+	limiter := link.NewEventLimiter(l.limits.Env, l.limits.EventsPerSecond, to.Refuse)
 	for {
 		kind, reader, err := l.conn.Reader(ctx)
 		if err != nil {
@@ -160,7 +160,7 @@ func (l *Link) grow(m *message) {
 // connection broke cannot be reached.
 func whyGone(err error) error {
 	if websocket.CloseStatus(err) < 0 {
-		return fmt.Errorf("%w: %w", call.ErrUnreachable, err)
+		return fmt.Errorf("%w: %w", link.ErrUnreachable, err)
 	}
-	return fmt.Errorf("%w: %w", call.ErrHungUp, err)
+	return fmt.Errorf("%w: %w", link.ErrHungUp, err)
 }

@@ -62,7 +62,7 @@ func (l *Link) closeStatus() (websocket.StatusCode, string) {
 	}
 	switch l.why {
 	case conn.Overrun:
-		return websocket.StatusPolicyViolation, call.ErrBackpressure.Error()
+		return websocket.StatusPolicyViolation, link.ErrBackpressure.Error()
 	case conn.ServerStops:
 		return websocket.StatusGoingAway, "the server is stopping: call again in a moment"
 	case conn.Moves:

@@ -58,10 +58,10 @@ func TestThePackageIsWhole(t *testing.T) {
 	}
 	var tests struct{ Types, Default string }
 	g.Expect(json.Unmarshal(described.Exports["./sdktest"], &tests)).To(gomega.Succeed())
-	for _, name := range append([]string{tests.Types, tests.Default}, script.Files...) {
+	for _, name := range append([]string{tests.Types, tests.Default}, pagescript.Files...) {
 		g.Expect(filepath.Join(npm, name)).To(gomega.BeAnExistingFile())
 	}
-	for _, name := range script.All() {
+	for _, name := range pagescript.All() {
 		g.Expect(filepath.Join(folder, name+".br")).To(gomega.BeAnExistingFile())
 	}
 	g.Expect(os.ReadFile(filepath.Join(npm, "antiphon.wasm"))).To(gomega.BeEquivalentTo(empty))
@@ -75,7 +75,7 @@ func TestChangedSourcesAreFound(t *testing.T) {
 	m.Sources = "other"
 	raw, err := json.Marshal(m)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(os.WriteFile(filepath.Join(folder, script.ManifestFile), raw, 0o600)).To(gomega.Succeed())
+	g.Expect(os.WriteFile(filepath.Join(folder, pagescript.ManifestFile), raw, 0o600)).To(gomega.Succeed())
 	g.Expect(check(folder)).To(gomega.MatchError(gomega.ContainSubstring("run make sdk")))
 }
 

@@ -41,7 +41,7 @@ func generate(folder, program, page, support string, log io.Writer) error {
 		fmt.Fprintf(sum, "%x\n", sha256.Sum256(files[name]))
 	}
 	fmt.Fprintln(sum, own.scripts)
-	m := script.Manifest{Version: hex.EncodeToString(sum.Sum(nil))[:12], Sources: own.all, Sizes: map[string]int{}}
+	m := pagescript.Manifest{Version: hex.EncodeToString(sum.Sum(nil))[:12], Sources: own.all, Sizes: map[string]int{}}
 	scripts, err := bundle(m.Version, files["support"])
 	if err != nil {
 		return err
@@ -51,11 +51,11 @@ func generate(folder, program, page, support string, log io.Writer) error {
 }
 
 // write packs the files into the folder, and writes the manifest last.
-func write(folder string, m script.Manifest, files map[string][]byte, log io.Writer) error {
+func write(folder string, m pagescript.Manifest, files map[string][]byte, log io.Writer) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	for _, name := range script.All() {
+	for _, name := range pagescript.All() {
 		m.Sizes[name] = len(files[name])
 		br, gz, err := pack(files[name])
 		if err != nil {
@@ -72,7 +72,7 @@ func write(folder string, m script.Manifest, files map[string][]byte, log io.Wri
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(folder, script.ManifestFile), append(manifest, '\n'), 0o644)
+	return os.WriteFile(filepath.Join(folder, pagescript.ManifestFile), append(manifest, '\n'), 0o644)
 }
 
 // pack packs content as well as brotli and gzip can.
@@ -94,8 +94,8 @@ func pack(content []byte) (br, gz []byte, err error) {
 }
 
 // manifest reads the manifest of a folder of generated files.
-func manifest(folder string) (m script.Manifest, err error) {
-	raw, err := os.ReadFile(filepath.Join(folder, script.ManifestFile))
+func manifest(folder string) (m pagescript.Manifest, err error) {
+	raw, err := os.ReadFile(filepath.Join(folder, pagescript.ManifestFile))
 	if err != nil {
 		return m, err
 	}

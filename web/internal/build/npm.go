@@ -27,7 +27,7 @@ func writePackage(generated, folder string) error {
 	if err := os.CopyFS(filepath.Join(folder, sdktest), os.DirFS(filepath.Join(npmSource, sdktest))); err != nil {
 		return err
 	}
-	for _, name := range script.Files {
+	for _, name := range pagescript.Files {
 		if err := unpack(filepath.Join(generated, name+".gz"), filepath.Join(folder, name)); err != nil {
 			return err
 		}

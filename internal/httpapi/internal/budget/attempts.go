@@ -12,7 +12,7 @@ import (
 // Attempts limits how many calls each of many clients begins in a minute. The zero value has room for each. It is safe for concurrent use.
 type Attempts[K comparable] struct {
 	mu sync.Mutex
-	of map[K]*call.TokenBucket
+	of map[K]*link.TokenBucket
 }
 
 // maxAttempts is how many clients Attempts keeps. A full bucket is forgotten first, then any.
@@ -26,7 +26,7 @@ func (a *Attempts[K]) Take(of K, limit int, now time.Time) (wait time.Duration) 
 	if bucket == nil || bucket.Size() != float64(limit) {
 		a.forget(now)
 		if a.of == nil {
-			a.of = map[K]*call.TokenBucket{}
+			a.of = map[K]*link.TokenBucket{}
 		}
 		bucket = PerMinute(limit, now)
 		a.of[of] = bucket

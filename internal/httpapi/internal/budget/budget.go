@@ -19,7 +19,7 @@ type Rates struct {
 // budget is what one principal may still use. It implements ratelimit.Limiter.
 type budget struct {
 	mu               sync.Mutex
-	requests, tokens *call.TokenBucket // nil without limit
+	requests, tokens *link.TokenBucket // nil without limit
 	used             Use
 }
 
@@ -42,12 +42,12 @@ func newBudget(r Rates, now time.Time) *budget {
 }
 
 // PerMinute returns a full bucket that allows limit uses a minute.
-func PerMinute(limit int, now time.Time) *call.TokenBucket {
-	return call.NewTokenBucket(float64(limit), float64(limit)/60, now)
+func PerMinute(limit int, now time.Time) *link.TokenBucket {
+	return link.NewTokenBucket(float64(limit), float64(limit)/60, now)
 }
 
 // each brings every limit up to now and calls do with its name and its bucket.
-func (b *budget) each(do func(name string, of *call.TokenBucket)) {
+func (b *budget) each(do func(name string, of *link.TokenBucket)) {
 	now := time.Now()
 	if b.requests != nil {
 		b.requests.Fill(now)
@@ -63,7 +63,7 @@ func (b *budget) each(do func(name string, of *call.TokenBucket)) {
 func (b *budget) Begin() (wait time.Duration, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.each(func(_ string, of *call.TokenBucket) { wait = max(wait, of.Wait(1)) })
+	b.each(func(_ string, of *link.TokenBucket) { wait = max(wait, of.Wait(1)) })
 	if wait > 0 {
 		return wait, false
 	}
@@ -80,7 +80,7 @@ func (b *budget) Spend(tokens int) []wire.RateLimit {
 	defer b.mu.Unlock()
 	b.used.Tokens += uint64(max(tokens, 0)) //nolint:gosec // not negative
 	var left []wire.RateLimit
-	b.each(func(name string, of *call.TokenBucket) {
+	b.each(func(name string, of *link.TokenBucket) {
 		if name == "tokens" {
 			of.Take(float64(tokens))
 		}
@@ -150,7 +150,7 @@ func (b *budget) use() Use {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	u := b.used
-	b.each(func(name string, of *call.TokenBucket) {
+	b.each(func(name string, of *link.TokenBucket) {
 		short := uint64(max(0, of.Size()-of.Level()))
 		if name == "tokens" {
 			u.TokensShort = short
@@ -169,7 +169,7 @@ func (b *Budgets) Others(principal string, requests, tokens uint64) {
 	}
 	own.mu.Lock()
 	defer own.mu.Unlock()
-	own.each(func(name string, of *call.TokenBucket) {
+	own.each(func(name string, of *link.TokenBucket) {
 		used := requests
 		if name == "tokens" {
 			used = tokens

@@ -22,7 +22,7 @@ const (
 	ownsWithin = time.Second
 )
 
-// The errors of Take. It also returns call.ErrReconnecting and call.ErrReplayLost.
+// The errors of Take. It also returns link.ErrReconnecting and link.ErrReplayLost.
 var (
 	// ErrUnknown: the client has no such call.
 	ErrUnknown = errors.New("there is no such call")
@@ -45,7 +45,7 @@ type Request struct {
 type Taken struct {
 	State   *journal.State
 	Journal *journal.Writer
-	Former  call.Former
+	Former  link.Former
 }
 
 // Taking takes calls over. It is safe for concurrent use.
@@ -65,12 +65,12 @@ func New(book *journal.Book, e env.Env) *Taking {
 // Take makes this process the owner of a call.
 func (t *Taking) Take(ctx context.Context, r Request) (Taken, error) {
 	if !t.begin(r.Token) {
-		return Taken{}, call.ErrReconnecting
+		return Taken{}, link.ErrReconnecting
 	}
 	defer t.end(r.Token)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	var former call.Former
+	var former link.Former
 	refused := ErrUnknown
 	state, writer, err := t.book.TakeOver(ctx, r.Token, r.Logger, func(s *journal.State) bool {
 		former, refused = t.may(s, r)
@@ -81,7 +81,7 @@ func (t *Taking) Take(ctx context.Context, r Request) (Taken, error) {
 		return Taken{}, refused
 	case errors.Is(err, journal.ErrDamaged):
 		r.Logger.Warn("a call cannot be taken over: its client begins a new one", "err", err)
-		return Taken{}, call.ErrReplayLost
+		return Taken{}, link.ErrReplayLost
 	case err != nil:
 		return Taken{}, errors.Join(ErrUnavailable, err)
 	}
@@ -89,7 +89,7 @@ func (t *Taking) Take(ctx context.Context, r Request) (Taken, error) {
 }
 
 // may returns what the hub must know of a call, or the error that says why the client may not have it.
-func (t *Taking) may(s *journal.State, r Request) (f call.Former, refused error) {
+func (t *Taking) may(s *journal.State, r Request) (f link.Former, refused error) {
 	switch {
 	case s.Call.Secret != r.Secret || r.Secret == "" && s.Call.Principal != r.Principal || max(s.Settings.ExpiresAt, s.Call.End(r.Longest)) <= t.env.Now().Unix():
 		return f, ErrUnknown
@@ -98,9 +98,9 @@ func (t *Taking) may(s *journal.State, r Request) (f call.Former, refused error)
 	}
 	f.Base, f.Session = s.Base, &s.Settings
 	for _, e := range s.Events {
-		f.Events = append(f.Events, call.Event{Type: e.Type, ID: e.ID, Text: e.Text, Number: e.Number})
+		f.Events = append(f.Events, link.Event{Type: e.Type, ID: e.ID, Text: e.Text, Number: e.Number})
 	}
-	_, refused = call.EventsAfter(f.Events, f.Base, r.After)
+	_, refused = link.EventsAfter(f.Events, f.Base, r.After)
 	return f, refused
 }
 

@@ -24,7 +24,7 @@ func New(maxItems, maxBytes int) *Queue {
 	return &Queue{maxItems: maxItems, maxBytes: maxBytes, available: make(chan struct{}, 1)}
 }
 
-// Push copies an event to the end. If the event does not fit, the queue closes with call.ErrBackpressure.
+// Push copies an event to the end. If the event does not fit, the queue closes with link.ErrBackpressure.
 func (q *Queue) Push(event []byte) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -32,8 +32,8 @@ func (q *Queue) Push(event []byte) error {
 		return q.closed
 	}
 	if len(q.items) >= q.maxItems || q.bytes+len(event) > q.maxBytes {
-		q.closeLocked(call.ErrBackpressure)
-		return call.ErrBackpressure
+		q.closeLocked(link.ErrBackpressure)
+		return link.ErrBackpressure
 	}
 	q.items = append(q.items, append([]byte(nil), event...))
 	q.bytes += len(event)

@@ -20,9 +20,9 @@ func TestQueueBounds(t *testing.T) {
 	g.Expect(ok).To(gomega.BeTrue())
 	g.Expect(string(event)).To(gomega.Equal("abc"))
 	g.Expect(q.Push([]byte("abcd"))).To(gomega.Succeed(), "ten bytes fit")
-	g.Expect(q.Push([]byte("x"))).To(gomega.MatchError(call.ErrBackpressure))
-	q.Close(call.ErrClosed)
-	g.Expect(q.Push([]byte("x"))).To(gomega.MatchError(call.ErrBackpressure), "the first error counts")
+	g.Expect(q.Push([]byte("x"))).To(gomega.MatchError(link.ErrBackpressure))
+	q.Close(link.ErrClosed)
+	g.Expect(q.Push([]byte("x"))).To(gomega.MatchError(link.ErrBackpressure), "the first error counts")
 	_, ok = q.Pop()
 	g.Expect(ok).To(gomega.BeFalse())
 }
