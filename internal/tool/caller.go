@@ -9,6 +9,9 @@ import (
 	"sync"
 )
 
+// Stage is the name of the tools where the stages of a pipeline are named: in limits and in logs.
+const Stage = "tool"
+
 // News is what background work tells the session in which it was begun.
 type News struct {
 	Run, Tool string

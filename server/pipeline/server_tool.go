@@ -11,9 +11,6 @@ import (
 	"time"
 )
 
-// StageTool is the name of the tools where the stages of a pipeline are named: in limits and in logs.
-const StageTool = "tool"
-
 // DefaultToolTimeout is how long a ServerTool may run that says nothing else. defaultAfter is how long the server waits before the Announcement.
 const (
 	DefaultToolTimeout = 30 * time.Second

@@ -163,7 +163,7 @@ func (g *Generator) callTool(t *pipeline.ServerTool, id, arguments string) (outp
 	}
 	ctx, cancel := env.WithTimeout(g.Env, ctx, t.Limit(), errToolTime)
 	defer cancel()
-	err = g.Guard.Run(ctx, pipeline.StageTool, func(w *watchdog.Watch) error {
+	err = g.Guard.Run(ctx, tool.Stage, func(w *watchdog.Watch) error {
 		said, err := t.Run(ctx, arguments)
 		return errors.Join(err, w.Deliver(func() error { output = said; return nil }))
 	})

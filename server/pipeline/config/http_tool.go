@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/engine/remote"
+	"github.com/antiphon-rt/antiphon/internal/tool"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
@@ -28,7 +29,7 @@ type Endpoint struct {
 func HTTPTool(e Endpoint) (func(ctx context.Context, arguments string) (string, error), error) {
 	limit := (&pipeline.ServerTool{Timeout: e.Timeout}).Limit()
 	client, err := remote.New(remote.Config{
-		Stage: pipeline.StageTool, URLs: []string{e.URL}, Key: e.Key, Headers: e.Headers, FirstByte: limit, Idle: limit, Rounds: 1,
+		Stage: tool.Stage, URLs: []string{e.URL}, Key: e.Key, Headers: e.Headers, FirstByte: limit, Idle: limit, Rounds: 1,
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: remote.DefaultConnect}).DialContext,
 			TLSHandshakeTimeout: remote.DefaultConnect, MaxResponseHeaderBytes: 64 << 10,
