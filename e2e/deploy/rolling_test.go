@@ -29,9 +29,14 @@ const (
 	sentence = "this is a long sentence that nobody on this call hears to its end"
 )
 
-// whole returns how many answers the agent has said to their end. An answer that was cut does not count.
+// whole returns how many answers the agent has said to their end. An answer that was cut does not count. While the agent speaks, or the client
+// reconnects, the client does not know yet whether an answer is cut: whole returns -1.
 func (c *caller) whole() (n int) {
-	for _, e := range c.Snapshot().Transcript {
+	now := c.Snapshot()
+	if now.State != sdk.Listening {
+		return -1
+	}
+	for _, e := range now.Transcript {
 		if e.Role == sdk.Agent && !e.Interrupted && strings.HasSuffix(e.Text, lastWord) {
 			n++
 		}
