@@ -78,3 +78,35 @@ func TestABackgroundTool(t *testing.T) {
 	g.Expect(p.Close()).To(gomega.Succeed())
 	g.Expect(trace.text.String()).To(gomega.And(gomega.ContainSubstring(`"machine":"run"`), gomega.ContainSubstring(`"machine":"idempotency"`)))
 }
+
+// A worker of the program's own asks the user, and goes on with the answer.
+func TestAWorkerAsksTheUser(t *testing.T) {
+	g, replies := gomega.NewWithT(t), make(chan string, 1)
+	seat := storage.Worker{Tool: "seat", Work: func(ctx context.Context, turn *storage.Turn) (json.RawMessage, error) {
+		answer, err := turn.Ask(ctx, "where", storage.Question{Prompt: "Which seat?", Choices: []string{"window", "aisle"}})
+		if err != nil {
+			return nil, err
+		}
+		replies <- string(answer.Reply)
+		return json.RawMessage(`{}`), nil
+	}}
+	kept, err := storage.Open(t.Context(), storage.Options{Workers: []storage.Worker{seat}})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	p := scripted.New(scripted.Options{})
+	s, err := server.New(server.Config{Pipeline: p, Loopback: true, Stored: kept.Stored})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	client := keyed{t: t, server: s}
+	_, _, text := client.post("", "/v1/runs", "k", `{"tool":"seat","input":{}}`)
+	var begun struct{ ID string }
+	g.Expect(json.Unmarshal([]byte(text), &begun)).To(gomega.Succeed(), text)
+	g.Eventually(func() int {
+		status, _, _ := client.post("", "/v1/runs/"+begun.ID+"/reply", "", `{"interaction_id":"ia_1","reply":"aisle"}`)
+		return status
+	}, patience).Should(gomega.BeNumerically("<", http.StatusMultipleChoices))
+	g.Eventually(replies, patience).Should(gomega.Receive(gomega.Equal(`"aisle"`)))
+	end, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	g.Expect(s.Close(end)).To(gomega.Succeed())
+	g.Expect(kept.Close(end)).To(gomega.Succeed())
+	g.Expect(p.Close()).To(gomega.Succeed())
+}

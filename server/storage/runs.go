@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/coord/run"
@@ -15,15 +16,28 @@ import (
 	"github.com/antiphon-rt/antiphon/server"
 )
 
-// openRuns begins to work on the runs of the background tools, if there are any.
+// What a worker of the program's own is made of.
+type (
+	// Worker does the runs of one tool, in steps.
+	Worker = runs.Worker
+	// Turn is one attempt at a run, as its Worker sees it.
+	Turn = runs.Turn
+	// Question is what a Worker asks the user, and Answer what it gets.
+	Question = runs.Question
+	Answer   = runs.Answer
+	// Failure is an error that says how a run fails.
+	Failure = runs.Failure
+)
+
+// openRuns begins to work on the runs of the background tools and of the workers, if there are any.
 func (s *Storage) openRuns(ctx context.Context, o Options) (err error) {
-	if len(o.Background) == 0 {
+	if len(o.Background)+len(o.Workers) == 0 {
 		return nil
 	}
 	if !o.lasting() {
 		s.logger.Warn("runs are in memory, and the end of this process ends them: name a folder or a NATS server for them")
 	}
-	workers := make([]runs.Worker, 0, len(o.Background))
+	workers := slices.Clone(o.Workers)
 	for i := range o.Background {
 		t := &o.Background[i]
 		workers = append(workers, toolrun.Worker(&t.ServerTool, toolrun.Background{Approval: t.Approval, Repeatable: t.Repeatable}))

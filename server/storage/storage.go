@@ -57,6 +57,8 @@ type Options struct {
 	LongestCall time.Duration
 	// Background are tools whose calls begin runs, which go on when the call has ended.
 	Background []Tool
+	// Workers do the runs of further tools, which clients begin over HTTP. A Worker asks the user what it needs to know; a tool of Background asks for an approval at most.
+	Workers []Worker
 	// Trace gets every step of the machines that are stored, as server.Watch.Trace gets those of calls, of which it may be the writer; nil for none.
 	Trace io.Writer
 	// Logger gets what an operator should know; nil discards it.
