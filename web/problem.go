@@ -47,111 +47,82 @@ type Problem struct {
 // ProblemOf explains a kind of problem. Detail is the message of the browser or
 // the server and may be empty.
 func ProblemOf(kind ProblemKind, detail string) Problem {
-	p := explain(kind)
+	p, known := explained[kind]
+	if !known {
+		p = explained[ProblemServer]
+	}
 	p.Kind, p.Detail = kind, detail
 	return p
 }
 
-// explain returns the texts for problems of the microphone. The call goes on
-// without one.
-func explain(kind ProblemKind) Problem {
-	switch kind {
-	case ProblemNoMicrophone:
-		return Problem{
-			Title: "No microphone found",
-			Advice: "The call goes on without one: write, and hear the answers. " +
-				"To speak, plug a microphone in and try it again.",
-			Remedy: RemedyMic,
-		}
-	case ProblemPermission:
-		return Problem{
-			Title: "The microphone is not allowed",
-			Advice: "The call goes on without it: write, and hear the answers. " +
-				"To speak, allow it in the browser's address bar and try it again.",
-			Remedy: RemedyMic,
-		}
-	case ProblemMicBusy:
-		return Problem{
-			Title: "The microphone cannot be opened",
-			Advice: "Another program may be using it. Close that one or choose another microphone, " +
-				"then try it again. You can write meanwhile.",
-			Remedy: RemedyMic,
-		}
-	case ProblemInsecure:
-		return Problem{
-			Title: "This page is not on a secure address",
-			Advice: "Browsers give a microphone only to https:// pages and to localhost. " +
-				"Open the server by https, or on its own machine by localhost, or write instead.",
-		}
-	default:
-		return explainConnection(kind)
-	}
-}
-
-// explainConnection returns the texts for problems of the connection to the server.
-func explainConnection(kind ProblemKind) Problem {
-	switch kind {
-	case ProblemServerGone:
-		return Problem{
-			Title:  "The server does not answer",
-			Advice: "Check that it is running and that the network is up, then try again.",
-			Remedy: RemedyRetry,
-		}
-	case ProblemSilent:
-		return Problem{
-			Title: "The server did not answer in time",
-			Advice: "Say it again. If the call does not begin at all, a firewall or VPN " +
-				"may be holding back UDP.",
-			Remedy: RemedyRetry,
-		}
-	case ProblemUnsupported:
-		return Problem{
-			Title:  "This browser cannot make calls",
-			Advice: "It has no WebRTC. A current Chrome, Edge, Firefox or Safari has.",
-		}
-	case ProblemAway:
-		return Problem{
-			Title:  "The connection is lost",
-			Advice: "It is being brought back. What you write meanwhile is sent then.",
-		}
-	case ProblemAnew:
-		return Problem{
-			Title: "The connection was lost",
-			Advice: "A new conversation has begun with the words of the old one. " +
-				"Say again what the agent does not know.",
-		}
-	case ProblemBlocked:
-		return Problem{
-			Title:  "The browser holds the sound back",
-			Advice: "It plays sound only after a click.",
-			Remedy: RemedyPlay,
-		}
-	default:
-		return explainServer(kind)
-	}
-}
-
-// explainServer returns the texts for problems that the server reports.
-func explainServer(kind ProblemKind) Problem {
-	switch kind {
-	case ProblemKey:
-		return Problem{
-			Title:  "This server asks for a key",
-			Advice: "Enter the key that whoever runs the server gave you.",
-			Remedy: RemedyKey,
-		}
-	case ProblemBusy:
-		return Problem{
-			Title:  "The server is full",
-			Advice: "It holds as many calls as it can. Try again in a moment.",
-			Remedy: RemedyRetry,
-		}
-	default:
-		return Problem{
-			Title:  "The server reported a problem",
-			Advice: "If the call does not go on, end it and start again.",
-		}
-	}
+// explained has the texts and the remedy of each kind. The call goes on without a microphone.
+var explained = map[ProblemKind]Problem{
+	ProblemNoMicrophone: {
+		Title: "No microphone found",
+		Advice: "The call goes on without one: write, and hear the answers. " +
+			"To speak, plug a microphone in and try it again.",
+		Remedy: RemedyMic,
+	},
+	ProblemPermission: {
+		Title: "The microphone is not allowed",
+		Advice: "The call goes on without it: write, and hear the answers. " +
+			"To speak, allow it in the browser's address bar and try it again.",
+		Remedy: RemedyMic,
+	},
+	ProblemMicBusy: {
+		Title: "The microphone cannot be opened",
+		Advice: "Another program may be using it. Close that one or choose another microphone, " +
+			"then try it again. You can write meanwhile.",
+		Remedy: RemedyMic,
+	},
+	ProblemInsecure: {
+		Title: "This page is not on a secure address",
+		Advice: "Browsers give a microphone only to https:// pages and to localhost. " +
+			"Open the server by https, or on its own machine by localhost, or write instead.",
+	},
+	ProblemServerGone: {
+		Title:  "The server does not answer",
+		Advice: "Check that it is running and that the network is up, then try again.",
+		Remedy: RemedyRetry,
+	},
+	ProblemSilent: {
+		Title: "The server did not answer in time",
+		Advice: "Say it again. If the call does not begin at all, a firewall or VPN " +
+			"may be holding back UDP.",
+		Remedy: RemedyRetry,
+	},
+	ProblemUnsupported: {
+		Title:  "This browser cannot make calls",
+		Advice: "It has no WebRTC. A current Chrome, Edge, Firefox or Safari has.",
+	},
+	ProblemAway: {
+		Title:  "The connection is lost",
+		Advice: "It is being brought back. What you write meanwhile is sent then.",
+	},
+	ProblemAnew: {
+		Title: "The connection was lost",
+		Advice: "A new conversation has begun with the words of the old one. " +
+			"Say again what the agent does not know.",
+	},
+	ProblemBlocked: {
+		Title:  "The browser holds the sound back",
+		Advice: "It plays sound only after a click.",
+		Remedy: RemedyPlay,
+	},
+	ProblemKey: {
+		Title:  "This server asks for a key",
+		Advice: "Enter the key that whoever runs the server gave you.",
+		Remedy: RemedyKey,
+	},
+	ProblemBusy: {
+		Title:  "The server is full",
+		Advice: "It holds as many calls as it can. Try again in a moment.",
+		Remedy: RemedyRetry,
+	},
+	ProblemServer: {
+		Title:  "The server reported a problem",
+		Advice: "If the call does not go on, end it and start again.",
+	},
 }
 
 // remedyLabel returns the name of the button for a remedy.
