@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/compaction"
-	"github.com/antiphon-rt/antiphon/coord/machine"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/internal/call/ratelimit"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
@@ -27,8 +26,10 @@ const (
 // pause is how long no summary begins after one that has failed.
 const pause = 30 * time.Second
 
-// name is the name of the machine in a trace.
-const name = "compaction"
+// summaries is the machine of a Summariser.
+var summaries = room.Machine[compaction.State, compaction.Event, compaction.Effect, compaction.Seen]{
+	Name: "compaction", Table: compaction.Table, Monitor: compaction.Monitor,
+}
 
 // SummaryLimits say when the oldest items are summarised. The zero value takes the defaults.
 type SummaryLimits struct {
@@ -122,23 +123,10 @@ func (s *Summariser) Close() { s.step(compaction.Shutdown{}) }
 
 // step runs an event through the machine and performs its effects.
 func (s *Summariser) step(e compaction.Event) room.List {
-	from := s.state
-	next, effects, row := compaction.Table.Next(from, e)
-	s.state = next
-	if s.Broken != nil {
-		var broken string
-		edge := machine.Edge[compaction.State, compaction.Event, compaction.Effect]{From: from, Event: e, To: next, Effects: effects}
-		if s.seen, broken = compaction.Monitor.Watch(s.seen, edge); broken != "" {
-			s.Broken(broken, e.Name())
-		}
-	}
-	st := coord.Step{Machine: name, From: from, Event: e, To: next, Action: compaction.Table[row].Action, Why: compaction.Table[row].Why}
-	for _, f := range effects {
-		st.Effects = append(st.Effects, f)
-	}
+	effects, st := summaries.Step(&s.state, &s.seen, e, s.Broken)
 	room.LogStep(s.Log, st)
 	if s.Trace != nil {
-		s.Trace(name, st)
+		s.Trace(st.Machine, st)
 	}
 	var out room.List
 	for _, f := range effects {

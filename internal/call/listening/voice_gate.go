@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
@@ -43,6 +42,11 @@ type GateParts struct {
 type voiceGate struct {
 	turns   map[turn.ID]*gatedTurn
 	trusted bool // a turn has earned the session's trust
+}
+
+// gates is the machine of a turn at the gate.
+var gates = room.Machine[voicegate.State, voicegate.Event, voicegate.Effect, voicegate.Seen]{
+	Name: "voicegate", Table: voicegate.Table, Monitor: voicegate.Monitor,
 }
 
 // gatedTurn is a turn at the gate.
@@ -126,20 +130,7 @@ func (l *Listening) stepGate(t turn.ID, e voicegate.Event, facts Facts) (out roo
 	if g == nil {
 		return nil
 	}
-	from := g.state
-	next, effects, row := voicegate.Table.Next(from, e)
-	g.state = next
-	if l.Broken != nil {
-		var broken string
-		edge := machine.Edge[voicegate.State, voicegate.Event, voicegate.Effect]{From: from, Event: e, To: next, Effects: effects}
-		if g.seen, broken = voicegate.Monitor.Watch(g.seen, edge); broken != "" {
-			l.Broken(broken, e.Name())
-		}
-	}
-	st := coord.Step{Machine: "voicegate", From: from, Event: e, To: next, Action: voicegate.Table[row].Action, Why: voicegate.Table[row].Why}
-	for _, f := range effects {
-		st.Effects = append(st.Effects, f)
-	}
+	effects, st := gates.Step(&g.state, &g.seen, e, l.Broken)
 	room.LogStep(l.Log, st)
 	if l.Trace != nil {
 		l.Trace(fmt.Sprintf("voicegate.%d", t), st)

@@ -119,24 +119,15 @@ func (g *Generator) synthesisEnded(r *Response, err error) room.List {
 func (g *Generator) bodyOver(r *Response) room.List {
 	if g.running == r {
 		g.running = nil
-		g.bodyEnded()
+		if g.AnswerAhead {
+			g.draft(draft.Over{})
+		}
 	}
 	r.body.cancel()
 	if status, err := r.outcome(); status == response.Failed && !r.closed() {
 		room.LogFailure(g.Log, "a response failed", err, "response", r.object.ID)
 	}
 	return g.step(r, generation.BodyOver{})
-}
-
-// reportRefused reports the end of a body that never began.
-func (g *Generator) reportRefused(r *Response) room.List {
-	return append(g.synthesize(r, synthesis.WorkerExited{}), g.step(r, generation.BodyOver{})...)
-}
-
-// reportOver tells the response machine that the body of r has ended.
-func (g *Generator) reportOver(r *Response) room.List {
-	status, _ := r.outcome()
-	return g.respond(r, response.BodyEnded{ID: r.id, Status: status})
 }
 
 // outcome returns how the body has ended, and the error of the stage that failed.
@@ -154,13 +145,6 @@ func (r *Response) outcome() (response.Status, error) {
 		return response.Incomplete, err
 	}
 	return response.Failed, err
-}
-
-// Unheard notes that the rest of a response will not be played, so its synthesizer need not wait for playout.
-func (r *Response) Unheard() {
-	if r.body != nil {
-		r.body.drop()
-	}
 }
 
 // Synthesis performs an effect of the session's synthesis machine.

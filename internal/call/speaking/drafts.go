@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/draft"
-	"github.com/antiphon-rt/antiphon/coord/machine"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
@@ -18,8 +17,8 @@ import (
 // maxDrafts is how many drafts one turn of the user may cost.
 const maxDrafts = 2
 
-// draftName is the name of the machine of drafts in a trace.
-const draftName = "draft"
+// drafted is the machine of drafts.
+var drafted = room.Machine[draft.State, draft.Event, draft.Effect, draft.Seen]{Name: "draft", Table: draft.Table, Monitor: draft.Monitor}
 
 // Likely says that the end of the open turn is likely. The zero value says that it is not.
 type Likely struct {
@@ -123,20 +122,13 @@ func (g *Generator) prepared(r *Response, request pipeline.Request) bool {
 // draft runs an event through the machine of drafts and performs its effects. o is the order of the draft that may begin.
 func (g *Generator) draft(e draft.Event, o ...order) {
 	d := &g.drafts
-	from := d.state
-	if from == nil {
-		from = draft.Idle{}
+	if d.state == nil {
+		d.state = draft.Idle{}
 	}
-	next, effects, row := draft.Table.Next(from, e)
-	d.state = next
-	g.watchDraft(from, e, next, effects)
-	st := coord.Step{Machine: "draft", From: from, Event: e, To: next, Action: draft.Table[row].Action, Why: draft.Table[row].Why}
-	for _, f := range effects {
-		st.Effects = append(st.Effects, f)
-	}
+	effects, st := drafted.Step(&d.state, &d.seen, e, g.Broken)
 	room.LogStep(g.Log, st)
 	if g.Trace != nil {
-		g.Trace(draftName, st)
+		g.Trace(st.Machine, st)
 	}
 	for _, f := range effects {
 		switch f := f.(type) {
@@ -150,18 +142,6 @@ func (g *Generator) draft(e draft.Event, o ...order) {
 		case draft.Adopt:
 			d.due, d.now = d.now, nil
 		}
-	}
-}
-
-// watchDraft checks the invariants of the machine of drafts, where they are checked.
-func (g *Generator) watchDraft(from draft.State, e draft.Event, next draft.State, effects []draft.Effect) {
-	if g.Broken == nil {
-		return
-	}
-	var broken string
-	edge := machine.Edge[draft.State, draft.Event, draft.Effect]{From: from, Event: e, To: next, Effects: effects}
-	if g.drafts.seen, broken = draft.Monitor.Watch(g.drafts.seen, edge); broken != "" {
-		g.Broken(broken, e.Name())
 	}
 }
 
@@ -186,13 +166,6 @@ func (g *Generator) stagesFor(r *Response, o order) stages {
 		r.turn.Ahead(g.Env.Now().Sub(g.drafts.began))
 	}
 	return d.adopted()
-}
-
-// bodyEnded notes that the body of the response in the conversation has ended.
-func (g *Generator) bodyEnded() {
-	if g.AnswerAhead {
-		g.draft(draft.Over{})
-	}
 }
 
 // requestAfter returns the model's input and its tokens, as request does, for a conversation in which the user has said a text that is not an item yet. It leaves out no message.

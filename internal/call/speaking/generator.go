@@ -14,6 +14,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/ratelimit"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
@@ -281,7 +282,8 @@ func (g *Generator) stepWith(r *Response, e generation.Event, o *order) room.Lis
 		case generation.ReportRefused:
 			r.body = noBody(r.id)
 		case generation.ReportOver:
-			out = append(out, g.reportOver(r)...)
+			status, _ := r.outcome()
+			out = append(out, g.respond(r, response.BodyEnded{ID: r.id, Status: status})...)
 		case generation.Close:
 			out = append(out, g.close(r)...)
 		}
@@ -301,7 +303,8 @@ func (g *Generator) Settle(s *coord.State) room.List {
 		out = append(out, g.nextStep(r)...)
 		if r.body != nil && r.body.due {
 			r.body.due = false
-			out = append(out, g.reportRefused(r)...)
+			out = append(out, g.synthesize(r, synthesis.WorkerExited{})...)
+			out = append(out, g.step(r, generation.BodyOver{})...)
 		}
 		if _, ended := r.state.(generation.Ended); ended && !g.Player.Awaits(r.track, s) {
 			delete(g.responses, r.id)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/antiphon-rt/antiphon/coord/generation"
-	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
@@ -18,6 +17,16 @@ import (
 const (
 	maxOutOfBand   = 8                    // how many may run at a time
 	firstOutOfBand = response.ID(1) << 63 // their ids; those of the conversation count up from 1
+)
+
+// The machines of an out-of-band response.
+var (
+	ownResponse = room.Machine[response.State, response.Event, response.Effect, response.Seen]{
+		Name: "response", Table: response.Table, Monitor: response.Monitor,
+	}
+	ownSynthesis = room.Machine[synthesis.State, synthesis.Event, synthesis.Effect, synthesis.Seen]{
+		Name: "synthesis", Table: synthesis.Table, Monitor: synthesis.Monitor,
+	}
 )
 
 // outOfBand has the machines of one out-of-band response.
@@ -84,17 +93,8 @@ func (g *Generator) respond(r *Response, e response.Event) room.List {
 	if own == nil {
 		return room.List{room.Step{Event: coord.OfResponse{Event: e}}}
 	}
-	from := own.response
-	next, effects, row := response.Table.Next(from, e)
-	own.response = next
-	if g.Broken != nil {
-		var broken string
-		edge := machine.Edge[response.State, response.Event, response.Effect]{From: from, Event: e, To: next, Effects: effects}
-		if own.seen, broken = response.Monitor.Watch(own.seen, edge); broken != "" {
-			g.Broken(broken, e.Name())
-		}
-	}
-	trace(g, r, "response", from, e, next, effects, response.Table[row].Action, response.Table[row].Why)
+	effects, st := ownResponse.Step(&own.response, &own.seen, e, g.Broken)
+	g.note(r, st)
 	var out room.List
 	for _, f := range effects {
 		out = append(out, g.performOwn(r, f)...)
@@ -108,10 +108,8 @@ func (g *Generator) synthesize(r *Response, e synthesis.Event) room.List {
 	if own == nil {
 		return room.List{room.Step{Event: coord.OfSynthesis{Event: e}}}
 	}
-	from := own.synthesis
-	next, effects, row := synthesis.Table.Next(from, e)
-	own.synthesis = next
-	trace(g, r, "synthesis", from, e, next, effects, synthesis.Table[row].Action, synthesis.Table[row].Why)
+	effects, st := ownSynthesis.Step(&own.synthesis, nil, e, nil)
+	g.note(r, st)
 	for _, f := range effects {
 		g.performSynthesis(r, f)
 	}
@@ -140,15 +138,6 @@ func (g *Generator) performOwn(r *Response, f response.Effect) room.List {
 	case response.RejectActive: // an out-of-band response has a machine of its own
 	}
 	return nil
-}
-
-// trace records a step of a machine that belongs to r alone.
-func trace[S, E, F machine.Named](g *Generator, r *Response, name string, from S, e E, to S, effects []F, action, why string) {
-	st := coord.Step{Machine: name, From: from, Event: e, To: to, Action: action, Why: why}
-	for _, f := range effects {
-		st.Effects = append(st.Effects, f)
-	}
-	g.note(r, st)
 }
 
 // note logs a step and gives it to the trace. There, r is a session of its own within this one.

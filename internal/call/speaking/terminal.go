@@ -120,7 +120,9 @@ func (g *Generator) Truncate(r *Response, end playout.Position) (out room.List) 
 
 // Drop forgets the audio of r that was not sent. wasOnAir says that r was on air; then no response is on air any more.
 func (g *Generator) Drop(r *Response) (wasOnAir bool) {
-	r.Unheard()
+	if r.body != nil {
+		r.body.drop() // the synthesizer need not wait for playout
+	}
 	g.discount(r)
 	return g.Player.Drop(r.track)
 }
