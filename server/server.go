@@ -163,7 +163,10 @@ type Server struct {
 	recorders []*recorder
 }
 
-// New returns a Server. It opens the UDP port if Config names one. It does not listen for HTTP.
+// New returns a Server. It opens the UDP port if Config names one. It does not listen for HTTP. The caller closes the Server.
+//
+// The error says which field of Config is wrong and what to give it: Pipeline is nil, Tools are refused by their Check, or Session has a field that the
+// pipeline does not support. It wraps the error of the operating system if a port of Config cannot be opened. After an error nothing is left open.
 func New(cfg Config) (*Server, error) {
 	if cfg.Pipeline == nil {
 		return nil, errors.New("server: Config.Pipeline is nil: give it embedded.New or a pipeline of your own")

@@ -13,9 +13,8 @@
 //   - An error that a user may read is a [StageError]: it names the stage and says what to do.
 //   - The callee may use a slice that it gets only during the call. This also holds for the slices that emit functions get.
 //
-// An adapter of one stage provides a [Stage]; [Compose] makes a Pipeline of three of them, and pipeline/config does so as a file says.
+// An adapter of one stage provides a [Stage]; [Compose] makes a Pipeline of three of them.
 //
-// Adapters: pipeline/scripted (deterministic, for tests and benchmarks), pipeline/embedded (sherpa-onnx and flite), and for servers of the
-// user's own pipeline/stt, pipeline/llm and pipeline/tts. pipeline/config makes a pipeline of a file that names them.
-// pipeline/backend runs the engine of a recogniser in its own process.
+// Package embedded makes the pipeline that needs no server: sherpa-onnx, the built-in assistant and flite. Package config makes a pipeline as a
+// file says: of engines on this machine, and of servers for recognition, language models and speech.
 package pipeline

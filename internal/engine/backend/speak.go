@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 	"unicode"
@@ -138,14 +137,7 @@ func (c *clause) send(proc *process, write func(io.Writer) error) error {
 	if err := proc.in.SetWriteDeadline(time.Now().Add(c.pool.o.Hang)); err != nil {
 		return fmt.Errorf("%w: %w", ErrCrashed, err)
 	}
-	err := write(proc.in)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return ErrHung
-	}
-	return fmt.Errorf("%w: %w", ErrCrashed, err)
+	return written(write(proc.in))
 }
 
 // drop tells the process to drop the clause. The process is kept if it does so within Hang, and replaced if not.

@@ -178,7 +178,11 @@ func (u *utterance) send(write func(io.Writer) error) error {
 			<-shortened // the process may get another utterance next, with deadlines of its own
 		}
 	}()
-	err := write(u.proc.in)
+	return written(write(u.proc.in))
+}
+
+// written returns what the error of a write says of the process.
+func written(err error) error {
 	switch {
 	case err == nil:
 		return nil

@@ -46,3 +46,46 @@ func Example() {
 	fmt.Println(usage.OutputTokens, err)
 	// Output: hello there 2 <nil>
 }
+
+// door is an engine that hears how long a sound lasts.
+type door struct{ samples int }
+
+func (door) Open(context.Context, embedded.EngineConfig) (embedded.Stream, error) {
+	return &door{}, nil
+}
+func (door) Info() embedded.EngineInfo { return embedded.EngineInfo{Name: "door"} }
+func (door) Close() error              { return nil }
+
+func (d *door) Feed(_ context.Context, pcm []float32) (embedded.Update, error) {
+	d.samples += len(pcm)
+	return embedded.Update{Partial: "knock"}, nil
+}
+
+func (d *door) Finish(context.Context) (embedded.Result, error) {
+	return embedded.Result{Text: fmt.Sprintf("knock of %d ms", d.samples*1000/pipeline.InputRate), Boundary: embedded.EndOfUtterance}, nil
+}
+
+// A recogniser with an engine of the program's own.
+func ExampleInProcess() {
+	ctx := context.Background()
+	heard, err := embedded.InProcess(door{}).Open(ctx, pipeline.TranscribeConfig{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = heard.Close() }() // it may be closed twice
+	if err := heard.Write(make([]float32, pipeline.InputRate/2)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := heard.CloseInput(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for result := range heard.Results() {
+		if result.Final {
+			fmt.Println(result.Text)
+		}
+	}
+	// Output: knock of 500 ms
+}
