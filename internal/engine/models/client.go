@@ -57,11 +57,11 @@ func command(ctx context.Context, p Package, folder string) (*exec.Cmd, error) {
 	return exec.CommandContext(ctx, args[0], args[1:]...), nil
 }
 
-// pipCommand returns the words that begin a command of pip.
+// pipCommand returns the words that begin a command of pip. -I keeps Python from running a pip.py of the working folder.
 func pipCommand(ctx context.Context) ([]string, error) {
 	if python, err := exec.LookPath("python3"); err == nil {
-		if exec.CommandContext(ctx, python, "-m", "pip", "--version").Run() == nil {
-			return []string{python, "-m", "pip"}, nil
+		if exec.CommandContext(ctx, python, "-I", "-m", "pip", "--version").Run() == nil {
+			return []string{python, "-I", "-m", "pip"}, nil
 		}
 	}
 	for _, name := range []string{"pip3", "pip"} {

@@ -369,3 +369,12 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A file pip.py of the working folder is not run.
+func TestPipOfTheWorkingFolder(t *testing.T) {
+	g := gomega.NewWithT(t)
+	t.Chdir(t.TempDir())
+	g.Expect(os.WriteFile("pip.py", []byte("open('ran', 'w')\n"), 0o600)).To(gomega.Succeed())
+	_, _ = pipCommand(t.Context()) // whether pip is here does not matter
+	g.Expect("ran").NotTo(gomega.BeAnExistingFile())
+}
