@@ -25,7 +25,10 @@ func (n Samples) At(from, to int) Samples {
 	return n * Samples(to) / Samples(from)
 }
 
-// SamplesIn returns the number of samples in ms milliseconds at rate (in hertz), rounded towards zero.
+// longest is 35 years in milliseconds: a client may name any time, and no product of this one overflows.
+const longest = 1 << 40
+
+// SamplesIn returns the number of samples in ms milliseconds at rate (in hertz), rounded towards zero. It takes a time above 35 years for 35 years.
 func SamplesIn(ms int64, rate int) Samples {
-	return Samples(ms * int64(rate) / 1000)
+	return Samples(min(max(ms, -longest), longest) * int64(rate) / 1000)
 }

@@ -83,6 +83,7 @@ func TestTruncationOfUnsentAudio(t *testing.T) {
 		item := next[*wire.ResponseDone](c, "response.done").Response.Output[0].ID
 		cut := `"type":"conversation.item.truncate","item_id":"` + item + `","content_index":0,"audio_end_ms":`
 		c.wrong(cut+`3600000`, "invalid_value", "audio_end_ms")
+		c.wrong(cut+`384307168202283`, "invalid_value", "audio_end_ms") // in samples it does not fit into 64 bits
 		c.wrong(cut+`-1`, "invalid_value", "audio_end_ms")
 		c.wrong(`"type":"conversation.item.truncate","item_id":"`+item+`","content_index":1,"audio_end_ms":0`, "invalid_value", "content_index")
 		c.g.Expect(c.count("conversation.item.truncated")).To(gomega.BeZero())
