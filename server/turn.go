@@ -19,6 +19,9 @@ func openTurn(cfg Config, engine *rtc.Engine) (*relay.Server, httpapi.ICEServers
 	if cfg.Turn == "" {
 		return nil, ice, nil
 	}
+	if cfg.UDPPort == 0 {
+		return nil, ice, errors.New("Config.Turn needs Config.UDPPort: the TURN server relays to that port alone, and not to other services of this machine")
+	}
 	if ice.Secret != "" {
 		return nil, ice, errors.New("Config.Turn and Config.ICE.Secret: use the server's own TURN server, or others, because they share no secret")
 	}

@@ -22,8 +22,13 @@ func TestTurnServer(t *testing.T) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	p := scripted.New(scripted.Options{})
 	defer func() { _ = p.Close() }() // it has no calls
+	_, err = server.New(server.Config{Pipeline: p, LoopbackOnly: true, Reach: server.Reach{Turn: "127.0.0.1:0"}})
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("Config.Turn needs Config.UDPPort")))
+	free, err := net.ListenPacket("udp", "127.0.0.1:0")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(free.Close()).To(gomega.Succeed())
 	s, err := server.New(server.Config{Pipeline: p, LoopbackOnly: true, Reach: server.Reach{
-		Turn: "127.0.0.1:0", TurnTCP: tcp, TurnTLS: true, PublicAddresses: []netip.Addr{netip.MustParseAddr("192.0.2.1")},
+		UDPPort: free.LocalAddr().(*net.UDPAddr).Port, Turn: "127.0.0.1:0", TurnTCP: tcp, TurnTLS: true, PublicAddresses: []netip.Addr{netip.MustParseAddr("192.0.2.1")},
 	}})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 

@@ -70,6 +70,8 @@ func (n *network) checkServers(cfg *server.Config) error {
 		return fmt.Errorf("--turn-lifetime %v: want 1m to 24h", n.TurnLifetime)
 	case turn && n.TurnSecretFile == "":
 		return errors.New("--ice-server with a TURN server needs --turn-secret-file, for its credentials")
+	case n.Turn != "" && n.UDPPort == 0:
+		return errors.New("--turn needs --udp-port: the TURN server relays to that port alone, and not to other services of this machine")
 	case n.TurnSecretFile == "":
 		return nil
 	case n.Turn != "":
