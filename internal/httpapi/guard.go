@@ -40,10 +40,14 @@ const realtimeProtocol = "realtime"
 // settings are bound to them.
 func (h *Handler) identify(r *http.Request) (requester, *problem) {
 	shown, address := bearer.Key(r), httpguard.Client(r)
-	if s, known, stale := h.secrets.Find(r.Context(), shown); known {
-		return requester{principal: s.Principal, secret: s, stale: staleSecret(stale), address: address}, nil
-	}
 	keys := h.rules.Load().keys
+	if s, known, stale := h.secrets.Find(r.Context(), shown); known {
+		who := requester{principal: s.Principal, secret: s, stale: staleSecret(stale), address: address}
+		if who.stale == nil && keys != nil && !keys.Has(s.Principal) {
+			who.stale = unauthorized() // its principal has no key any more
+		}
+		return who, nil
+	}
 	if keys == nil {
 		return requester{address: address}, nil
 	}

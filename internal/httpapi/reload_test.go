@@ -15,13 +15,15 @@ import (
 func TestReload(t *testing.T) {
 	const calls = "/v1/realtime/calls"
 	d := open(t, func(c *Config) { c.Keys = keys(t) })
-	location := d.offered(calls, key).begun()
+	location, secret := d.offered(calls, key).begun(), d.secret(`{}`)
 	_, line, err := apikey.New("new")
 	d.g.Expect(err).NotTo(gomega.HaveOccurred())
 	fresh, err := apikey.Read(strings.NewReader(line + "\na-key-that-is-new-here\n"))
 	d.g.Expect(err).NotTo(gomega.HaveOccurred())
 	d.g.Expect(d.h.Reload(Rules{Keys: fresh, Limits: Limits{MaxSessions: 2}, Rates: Rates{RequestsPerMinute: 1}})).To(gomega.Succeed())
 	d.offered(calls, key).refused(http.StatusUnauthorized, "invalid_api_key")
+	d.offered(calls, secret).refused(http.StatusUnauthorized, "invalid_api_key")
+	d.g.Expect(d.ask(http.MethodGet, "/v1/antiphon/ice-servers", nil, "Authorization", "Bearer "+secret).Code).To(gomega.Equal(http.StatusUnauthorized))
 	d.offered(calls, "a-key-that-is-new-here").begun()
 	d.offered(calls, "a-key-that-is-new-here").refused(http.StatusTooManyRequests, "rate_limit_exceeded")
 	d.g.Expect(d.h.Reload(Rules{Keys: fresh, Limits: Limits{MaxSessions: 2}})).To(gomega.Succeed())
