@@ -10,9 +10,9 @@ import (
 // Requests that count once: gives those that begin or end something to Config.Once.
 
 // Once answers each request that has the header Idempotency-Key, and gives the first one of a key to next. Requests without the header pass through. Keys
-// of different principals have nothing in common. Package internal/once has one, which this package does not import: it stands on a store.
+// with different values of keys have nothing in common, and account pays for them in the limits. Package internal/once has one, which this package does not import: it stands on a store.
 type Once interface {
-	Serve(w http.ResponseWriter, r *http.Request, principal string, next http.Handler)
+	Serve(w http.ResponseWriter, r *http.Request, account, keys string, next http.Handler)
 }
 
 // countsOnce returns the endpoint that gives a request to Config.Once.
@@ -21,13 +21,21 @@ func (h *Handler) countsOnce(next endpoint) endpoint {
 		return next
 	}
 	return func(w http.ResponseWriter, r *http.Request, who requester) *problem {
-		h.cfg.Once.Serve(w, r, who.scope(r), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.cfg.Once.Serve(w, r, who.account(), who.scope(r), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if p := next(w, r, who); p != nil {
 				h.refuse(w, r, p)
 			}
 		}))
 		return nil
 	}
+}
+
+// account returns who pays for idempotency keys: a principal with its API keys, or with all its client secrets, so that clients with secrets leave their principal its share.
+func (c requester) account() string {
+	if c.secret != nil {
+		return "secrets " + c.principal
+	}
+	return "key " + c.principal
 }
 
 // scope returns whose idempotency keys a request uses: those of a principal, or of one client secret. A request that reconnects a call has keys of that call.

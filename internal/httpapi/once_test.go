@@ -10,10 +10,10 @@ import (
 )
 
 // scopes is a Once that notes whose keys each request uses, and gives every request to the service.
-type scopes struct{ all []string }
+type scopes struct{ all, accounts []string }
 
-func (s *scopes) Serve(w http.ResponseWriter, r *http.Request, principal string, next http.Handler) {
-	s.all = append(s.all, principal)
+func (s *scopes) Serve(w http.ResponseWriter, r *http.Request, account, keys string, next http.Handler) {
+	s.all, s.accounts = append(s.all, keys), append(s.accounts, account)
 	next.ServeHTTP(w, r)
 }
 
@@ -32,6 +32,7 @@ func TestWhoseKeys(t *testing.T) {
 	d.ask(http.MethodGet, "/v1/models", nil, withKey...)
 	g := gomega.NewWithT(t)
 	g.Expect(s.all).To(gomega.HaveLen(7), "2 secrets, the call, 2 hangups, the restart, and the call that goes on")
+	g.Expect(slices.Compact(slices.Sorted(slices.Values(s.accounts)))).To(gomega.HaveLen(2), "the API keys of the principal, and its client secrets")
 	g.Expect(s.all[0]).To(gomega.Equal(s.all[1]))
 	g.Expect(s.all[2]).To(gomega.Equal(s.all[3]))
 	g.Expect(s.all[2]).To(gomega.Equal(s.all[5]))

@@ -153,11 +153,13 @@ func New(ctx context.Context, next http.Handler, cfg Config) (*Handler, error) {
 
 // ServeHTTP implements http.Handler. Requests of safe methods, and requests without a key unless it is required, go to the service unchanged.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.Serve(w, r, h.cfg.Principal(r), h.next)
+	principal := h.cfg.Principal(r)
+	h.Serve(w, r, principal, principal, h.next)
 }
 
-// Serve does the same with a principal and a service of this one request: a server that has found out who sends the request calls it.
-func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, principal string, next http.Handler) {
+// Serve does the same with a service of this one request: a server that has found out who sends the request calls it. account names who pays in the limits, and has
+// nothing that the client chooses. Keys with different values of keys have nothing in common.
+func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, account, keys string, next http.Handler) {
 	key, err := readKey(r.Header)
 	switch {
 	case safeMethod(r.Method), errors.Is(err, errNoKey) && !h.cfg.Required:
@@ -170,10 +172,9 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, principal string
 		h.refuse(w, http.StatusBadRequest, CodeInvalid, 0, "the header Idempotency-Key: "+err.Error())
 		return
 	}
-	principal = hashed(principal)
 	_, connects := next.(*Proxy)
 	announces := !connects && h.cfg.Announces(r)
-	t := &try{id: newTry(), next: next, connects: connects || announces, announces: announces, uses: h.limits.open(principal, time.Now())}
+	t := &try{id: newTry(), next: next, connects: connects || announces, announces: announces, uses: h.limits.open(hashed(account), time.Now())}
 	defer func() {
 		if !t.given {
 			t.uses.close()
@@ -187,7 +188,7 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, principal string
 		h.tooMany(w, err)
 		return
 	}
-	t.key, t.payload, t.safe, t.body = scope(principal, r.Method, r.URL.EscapedPath(), key), fingerprint(r, body), h.cfg.Safe(r), body
+	t.key, t.payload, t.safe, t.body = scope(hashed(keys), r.Method, r.URL.EscapedPath(), key), fingerprint(r, body), h.cfg.Safe(r), body
 	h.serve(w, r, t)
 }
 

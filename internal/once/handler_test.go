@@ -102,6 +102,19 @@ func TestWhatPassesThrough(t *testing.T) {
 	g.Expect(calls.Load()).To(gomega.Equal(int64(4)))
 }
 
+// An account pays for its requests under every name of keys that its clients choose, and no other account does.
+func TestAnAccountPaysForAllItsKeys(t *testing.T) {
+	g, calls := gomega.NewWithT(t), atomic.Int64{}
+	h, err := New(t.Context(), nil, Config{Store: memory(t), PerPrincipal: Quota{Keys: 2, Bytes: 1 << 20}})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	as := func(account, keys string) int {
+		response, _ := send(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.Serve(w, r, account, keys, counting(&calls)) }), request(t, "/", "k", ""))
+		return response.StatusCode
+	}
+	g.Expect([]int{as("a", "1"), as("a", "2"), as("a", "3")}).To(gomega.Equal([]int{http.StatusCreated, http.StatusCreated, http.StatusTooManyRequests}))
+	g.Expect(as("b", "3")).To(gomega.Equal(http.StatusCreated))
+}
+
 // A server that knows its principals gives each request its principal and its service.
 func TestServeWithAPrincipal(t *testing.T) {
 	g, calls := gomega.NewWithT(t), atomic.Int64{}
@@ -111,7 +124,7 @@ func TestServeWithAPrincipal(t *testing.T) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	serve := func(principal string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			h.Serve(w, r, principal, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			h.Serve(w, r, "all", principal, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("X-Token", "secret")
 				counting(&calls)(w, r)
 			}))
