@@ -3,8 +3,6 @@ package conform
 // The adapter of draft.fizz: compares it with the table of coord/draft.
 
 import (
-	"fmt"
-
 	"github.com/antiphon-rt/antiphon/coord/draft"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
@@ -15,29 +13,19 @@ const (
 	draftTurns = 2
 )
 
-type draftWorld = world[draft.State, draft.Seen]
-
-// draftMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
 func draftMachine() Comparer {
-	fields := FieldsOf(draft.Values)
-	return Machine[draft.State, draft.Event, draft.Effect, draftWorld]{
-		Spec: "draft", Table: draft.Table, First: draft.Idle{},
-		Domain: draftWorld{At: draft.Idle{}},
-		Events: draftEvents,
-		Grow:   monitored(draft.Table, draft.Monitor),
-		Vars: func(s draft.State, w draftWorld) map[string]string {
-			return ghosts(fields(s), map[string]any{
-				"newest": w.Seen.Gen, "works": w.Seen.Works, "of": uint64(w.Seen.Turn), "committed": w.Seen.Committed,
-				"body": w.Seen.Body, "down": w.Seen.Down,
-			})
-		},
-	}
+	return watched("draft", draft.Table, draft.Monitor, draft.State(draft.Idle{}), draft.Values, draftEvents,
+		func(g draft.Seen) map[string]any {
+			return map[string]any{
+				"newest": g.Gen, "works": g.Works, "of": g.Turn, "committed": g.Committed, "body": g.Body, "down": g.Down,
+			}
+		})
 }
 
 // draftEvents returns every event, with every turn and every draft of the domain, draft 0, and one beyond the bound. It leaves out a Likely that
 // would need a draft beyond the bound.
-func draftEvents(_ draft.State, w draftWorld) []Labelled[draft.Event] {
-	out := []Labelled[draft.Event]{
+func draftEvents(_ draft.State, g draft.Seen) []Labelled[draft.Event] {
+	o := offer[draft.Event]{
 		{"Resumed", draft.Resumed{}},
 		{"Dropped", draft.Dropped{}},
 		{"Began matches=0", draft.Began{}},
@@ -45,14 +33,14 @@ func draftEvents(_ draft.State, w draftWorld) []Labelled[draft.Event] {
 		{"Over", draft.Over{}},
 		{"Shutdown", draft.Shutdown{}},
 	}
-	for t := range machine.Turn(draftTurns) {
-		if w.Seen.Gen < draftGens {
-			out = append(out, Labelled[draft.Event]{fmt.Sprintf("Likely t=%d", t+1), draft.Likely{Turn: t + 1}})
+	for t := machine.Turn(1); t <= draftTurns; t++ {
+		if g.Gen < draftGens {
+			o.add(draft.Likely{Turn: t}, "Likely t=%d", t)
 		}
-		out = append(out, Labelled[draft.Event]{fmt.Sprintf("Committed t=%d", t+1), draft.Committed{Turn: t + 1}})
+		o.add(draft.Committed{Turn: t}, "Committed t=%d", t)
 	}
 	for gen := range uint32(draftGens + 2) {
-		out = append(out, Labelled[draft.Event]{fmt.Sprintf("Failed draft=%d", gen), draft.Failed{Gen: gen}})
+		o.add(draft.Failed{Gen: gen}, "Failed draft=%d", gen)
 	}
-	return out
+	return o
 }

@@ -3,8 +3,6 @@ package conform
 // The adapters of idempotency.fizz and idempotency_unknown.fizz: compare them with the table of internal/coord/idempotency.
 
 import (
-	"fmt"
-
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/coord/idempotency"
 )
@@ -85,8 +83,8 @@ func holds(s idempotency.State, t idempotency.Try) bool {
 	return is && locked.Try == t
 }
 
-// record is the variables of a key. A spec cannot have one that is named try.
-var record = func() func(idempotency.State) map[string]string {
+// keyFields is the variables of a key. A spec cannot have one that is named try.
+var keyFields = func() func(idempotency.State) map[string]string {
 	fields := FieldsOf(idempotency.Values)
 	return func(s idempotency.State) map[string]string {
 		out := fields(s)
@@ -148,11 +146,11 @@ func idempotencyKeys() Comparer {
 
 // keyEvents offers what each try may do next. Nobody dies, and no lease runs out.
 func keyEvents(s [keys]idempotency.State, d driver) []Labelled[keyEvent] {
-	var out []Labelled[keyEvent]
+	var o offer[keyEvent]
 	for t := idempotency.Try(1); t <= onceTries; t++ {
 		k := keyOf(t)
 		add := func(label string, e idempotency.Event) {
-			out = append(out, Labelled[keyEvent]{fmt.Sprintf("%s t=%d", label, t), keyEvent{k, t, e}})
+			o.add(keyEvent{k, t, e}, "%s t=%d", label, t)
 		}
 		switch {
 		case d.Status[t-1] == pending:
@@ -175,13 +173,13 @@ func keyEvents(s [keys]idempotency.State, d driver) []Labelled[keyEvent] {
 			add("Cache", idempotency.Processed{Try: t, Response: idempotency.Response(t)})
 		}
 	}
-	return out
+	return o
 }
 
 // keyVars is a list a variable, with a place for each key. What is safe does not come here.
 func keyVars(s [keys]idempotency.State, d driver) map[string]string {
 	out := map[string]string{"tries": JSON(d.Status), "asleep": JSON(d.Asleep), "got": JSON(d.Got)}
-	first, second := record(s[0]), record(s[1])
+	first, second := keyFields(s[0]), keyFields(s[1])
 	for name := range first {
 		if name != "safe" {
 			out[name] = "[" + first[name] + "," + second[name] + "]"
@@ -230,7 +228,7 @@ func idempotencyUnknown() Comparer {
 			return d
 		},
 		Vars: func(s idempotency.State, d unknownDomain) map[string]string {
-			return ghosts(record(s), map[string]any{
+			return ghosts(keyFields(s), map[string]any{
 				"tries": d.Status, "asleep": d.Asleep, "risked": d.Seen.Risked,
 				"open": max(d.Seen.Doubt, ifSo(d.Seen.Sent && !d.Seen.Safe, d.Seen.Holder)),
 			})
@@ -241,16 +239,13 @@ func idempotencyUnknown() Comparer {
 // unknownEvents offers what each try may do next, whether it holds the lock or has lost
 // it, and leases that are over, running and never taken.
 func unknownEvents(s idempotency.State, d unknownDomain) []Labelled[idempotency.Event] {
-	var out []Labelled[idempotency.Event]
-	add := func(e idempotency.Event, label string, a ...any) {
-		out = append(out, Labelled[idempotency.Event]{fmt.Sprintf(label, a...), e})
-	}
+	var o offer[idempotency.Event]
 	locked, _ := s.(idempotency.Locked)
 	free, _ := s.(idempotency.Free)
 	newest := max(locked.Lease, free.Lease)
 	for l := range newest + 2 {
 		if l != newest || l < lastLease {
-			add(idempotency.LeaseExpired{Lease: l}, "LeaseExpired l=%d", l)
+			o.add(idempotency.LeaseExpired{Lease: l}, "LeaseExpired l=%d", l)
 		}
 	}
 	for t := idempotency.Try(1); t <= onceTries; t++ {
@@ -258,16 +253,16 @@ func unknownEvents(s idempotency.State, d unknownDomain) []Labelled[idempotency.
 		if holds(s, t) {
 			late = ""
 			if locked.Lease < lastLease && d.Status[t-1] != dead {
-				add(dies{Try: t}, "Die t=%d", t)
+				o.add(dies{Try: t}, "Die t=%d", t)
 			}
 		}
 		switch d.Status[t-1] {
 		case hasLock:
-			add(idempotency.Sending{Try: t}, "Sending%s t=%d", late, t)
-			add(idempotency.GaveUp{Try: t}, "GaveUp%s t=%d", late, t)
+			o.add(idempotency.Sending{Try: t}, "Sending%s t=%d", late, t)
+			o.add(idempotency.GaveUp{Try: t}, "GaveUp%s t=%d", late, t)
 		case processed:
-			add(idempotency.Processed{Try: t, Response: idempotency.Response(t)}, "Processed%s t=%d", late, t)
-			add(idempotency.GaveUp{Try: t}, "GaveUp%s t=%d", late, t)
+			o.add(idempotency.Processed{Try: t, Response: idempotency.Response(t)}, "Processed%s t=%d", late, t)
+			o.add(idempotency.GaveUp{Try: t}, "GaveUp%s t=%d", late, t)
 		}
 		if !d.checks(t) {
 			continue
@@ -277,8 +272,8 @@ func unknownEvents(s idempotency.State, d unknownDomain) []Labelled[idempotency.
 			says = 2
 		}
 		for _, safe := range []bool{false, true} {
-			add(idempotency.Check{Try: t, Payload: says, Safe: safe}, "Check t=%d s=%t", t, safe)
+			o.add(idempotency.Check{Try: t, Payload: says, Safe: safe}, "Check t=%d s=%t", t, safe)
 		}
 	}
-	return out
+	return o
 }

@@ -3,6 +3,7 @@ package conform
 // The adapter of journal_takeover.fizz: two machines of internal/coord/journal, with a model of their drivers, of the store and of the client.
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -427,29 +428,17 @@ func (w takeoverWorld) vars() map[string]string {
 	})
 }
 
+// journalFields returns the fields of a machine's state, by name.
+var journalFields = FieldsOf(journal.Values)
+
 // takeoverState returns a machine's state as the spec writes it: its name, recorded, stored, last.
 func takeoverState(s journal.State) []any {
-	switch s := s.(type) {
-	case journal.Waiting:
-		return []any{s.Name(), s.Recorded, 0, 0}
-	case journal.Resting:
-		return []any{s.Name(), 0, s.Stored, 0}
-	case journal.Writing:
-		return []any{s.Name(), s.Recorded, s.Stored, 0}
-	case journal.Doubtful:
-		return []any{s.Name(), s.Recorded, s.Stored, 0}
-	case journal.Broken:
-		return []any{s.Name(), s.Recorded, 0, 0}
-	case journal.Mending:
-		return []any{s.Name(), s.Recorded, 0, 0}
-	case journal.Off:
-		return []any{s.Name(), s.Recorded, 0, 0}
-	case journal.Finishing:
-		return []any{s.Name(), s.Recorded, s.Stored, 0}
-	case journal.Ending:
-		return []any{s.Name(), 0, 0, s.Last}
-	case journal.Fenced, journal.Closed:
-		return []any{s.Name(), 0, 0, 0}
+	if s == nil {
+		return []any{"None", 0, 0, 0}
 	}
-	return []any{"None", 0, 0, 0}
+	out := []any{s.Name()}
+	for _, name := range []string{"recorded", "stored", "last"} {
+		out = append(out, json.RawMessage(journalFields(s)[name]))
+	}
+	return out
 }

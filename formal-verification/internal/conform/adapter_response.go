@@ -3,8 +3,6 @@ package conform
 // The adapter of response.fizz: compares it with the table of coord/response.
 
 import (
-	"fmt"
-
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/response"
 )
@@ -40,23 +38,15 @@ func besideResponse(table responseTable) responseTable {
 	)
 }
 
-type responseWorld = world[response.State, response.Seen]
-
-// responseMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
 func responseMachine() Comparer {
-	fields := FieldsOf(response.Values)
-	table := besideResponse(response.Table)
-	return Machine[response.State, response.Event, response.Effect, responseWorld]{
-		Spec: "response", Ghosts: []string{"open", "told"}, Table: table, First: response.Idle{}, Domain: responseWorld{At: response.Idle{}},
-		Events: responseEvents,
-		Grow:   monitored(table, response.Monitor),
-		Vars: func(s response.State, w responseWorld) map[string]string {
-			return ghosts(fields(s), map[string]any{
-				"newest": w.Seen.Newest, "announced": w.Seen.Announced, "live": listed(w.Seen.Live), "bodies": listed(w.Seen.Body),
-				"down": w.Seen.Down,
-			})
-		},
-	}
+	m := watched("response", besideResponse(response.Table), response.Monitor, response.State(response.Idle{}), response.Values, responseEvents,
+		func(g response.Seen) map[string]any {
+			return map[string]any{
+				"newest": g.Newest, "announced": g.Announced, "live": listed(g.Live), "bodies": listed(g.Body), "down": g.Down,
+			}
+		})
+	m.Ghosts = []string{"open", "told"}
+	return m
 }
 
 // listed returns the list with id, or an empty list for 0.
@@ -69,27 +59,24 @@ func listed(id response.ID) []response.ID {
 
 // responseEvents returns requests with a new id, while there is one. The targets of a cancel are none, every id of the domain, and
 // one beyond it.
-func responseEvents(_ response.State, w responseWorld) []Labelled[response.Event] {
-	var out []Labelled[response.Event]
-	add := func(e response.Event, label string, a ...any) {
-		out = append(out, Labelled[response.Event]{fmt.Sprintf(label, a...), e})
-	}
-	add(response.BargeIn{}, "BargeIn")
-	add(response.Shutdown{}, "Shutdown")
-	add(bodySays{}, "BodySays")
-	if fresh := w.Seen.Newest + 1; fresh <= maxResponses {
+func responseEvents(_ response.State, g response.Seen) []Labelled[response.Event] {
+	var o offer[response.Event]
+	o.add(response.BargeIn{}, "BargeIn")
+	o.add(response.Shutdown{}, "Shutdown")
+	o.add(bodySays{}, "BodySays")
+	if fresh := g.Newest + 1; fresh <= maxResponses {
 		turn := machine.Request{Turn: machine.Turn(fresh)}
-		add(response.Create{ID: fresh, Request: machine.Request{Client: uint64(fresh)}}, "Create")
-		add(response.CreateByTurn{ID: fresh, Interrupt: true, Request: turn}, "CreateByTurn interrupt=true")
-		add(response.CreateByTurn{ID: fresh, Request: turn}, "CreateByTurn interrupt=false")
+		o.add(response.Create{ID: fresh, Request: machine.Request{Client: uint64(fresh)}}, "Create")
+		o.add(response.CreateByTurn{ID: fresh, Interrupt: true, Request: turn}, "CreateByTurn interrupt=true")
+		o.add(response.CreateByTurn{ID: fresh, Request: turn}, "CreateByTurn interrupt=false")
 	}
 	for target := response.ID(0); target <= maxResponses+1; target++ {
-		add(response.Cancel{Target: target}, "Cancel target=%d", target)
+		o.add(response.Cancel{Target: target}, "Cancel target=%d", target)
 	}
 	for which := response.ID(1); which <= maxResponses+1; which++ {
 		for _, status := range []response.Status{response.Completed, response.Failed} {
-			add(response.BodyEnded{ID: which, Status: status}, `BodyEnded which=%d status="%s"`, which, status)
+			o.add(response.BodyEnded{ID: which, Status: status}, `BodyEnded which=%d status="%s"`, which, status)
 		}
 	}
-	return out
+	return o
 }

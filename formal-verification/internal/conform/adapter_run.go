@@ -2,11 +2,7 @@ package conform
 
 // The adapter of run.fizz: compares it with the table of internal/coord/run and with its contract.json.
 
-import (
-	"fmt"
-
-	"github.com/antiphon-rt/antiphon/internal/coord/run"
-)
+import "github.com/antiphon-rt/antiphon/internal/coord/run"
 
 // QUESTIONS and RESUMES of specs/run.fizz, its clock and its one result.
 const (
@@ -30,38 +26,35 @@ func runMachine() Comparer {
 // runEvents returns events of earlier, current and later attempts, and about questions that are resolved, pending and were never
 // asked. It leaves out questions and takeovers beyond the bounds.
 func runEvents(s run.State) []Labelled[run.Event] {
-	var out []Labelled[run.Event]
-	add := func(e run.Event, label string, a ...any) {
-		out = append(out, Labelled[run.Event]{fmt.Sprintf(label, a...), e})
-	}
+	var o offer[run.Event]
 	attempt, question := runNewest(s)
-	add(run.Cancel{Result: runResult, At: runNow}, "Cancel")
-	add(run.Reconcile{Result: runResult, At: runNow}, "Reconcile")
+	o.add(run.Cancel{Result: runResult, At: runNow}, "Cancel")
+	o.add(run.Reconcile{Result: runResult, At: runNow}, "Reconcile")
 	for n := range attempt + 3 {
-		add(run.TurnStarted{Attempt: n, At: runNow}, "TurnStarted n=%d", n)
-		add(run.TurnSucceeded{Attempt: n, Result: runResult, At: runNow}, "TurnSucceeded n=%d", n)
-		add(run.TurnFailed{Attempt: n, Result: runResult, At: runNow}, "TurnFailed n=%d", n)
+		o.add(run.TurnStarted{Attempt: n, At: runNow}, "TurnStarted n=%d", n)
+		o.add(run.TurnSucceeded{Attempt: n, Result: runResult, At: runNow}, "TurnSucceeded n=%d", n)
+		o.add(run.TurnFailed{Attempt: n, Result: runResult, At: runNow}, "TurnFailed n=%d", n)
 		if n <= runResumes {
-			add(run.Resume{Attempt: n}, "Resume n=%d", n)
+			o.add(run.Resume{Attempt: n}, "Resume n=%d", n)
 		}
 		if question == runQuestions {
 			continue
 		}
 		for session := range run.Session(2) {
 			for _, p := range []run.Policy{run.RequireReply, run.AutoDecide, run.Auto} {
-				add(run.TurnNeedsInput{Attempt: n, Interaction: question + 1, Session: session, Policy: p, At: runNow},
+				o.add(run.TurnNeedsInput{Attempt: n, Interaction: question + 1, Session: session, Policy: p, At: runNow},
 					`TurnNeedsInput n=%d s=%d p="%s"`, n, session, p)
 			}
 		}
 	}
 	for i := run.Interaction(1); i <= question+1; i++ {
-		add(run.Reply{Interaction: i, At: runNow}, "Reply i=%d", i)
-		add(run.Timeout{Interaction: i, At: runNow}, "Timeout i=%d", i)
+		o.add(run.Reply{Interaction: i, At: runNow}, "Reply i=%d", i)
+		o.add(run.Timeout{Interaction: i, At: runNow}, "Timeout i=%d", i)
 		for session := range run.Session(3) {
-			add(run.Preserve{Interaction: i, Session: session}, "Preserve i=%d s=%d", i, session)
+			o.add(run.Preserve{Interaction: i, Session: session}, "Preserve i=%d s=%d", i, session)
 		}
 	}
-	return out
+	return o
 }
 
 // runNewest returns the newest attempt and the newest question of a run.

@@ -174,7 +174,7 @@ func (o *offers) voice(s session.State) {
 
 // gate adds the end of an utterance and the gate's answers. While the gate is asked, the utterance does not end again (turn.fizz has that).
 func (o *offers) gate(s session.State) {
-	open, gen := turn.Open(s.Turn), turnGen(s.Turn)
+	open, gen := turn.Open(s.Turn), genOf(s.Turn)
 	o.add("EndOfUtterance", session.OfTurn{Event: turn.EndOfUtterance{Turn: open, Gate: true}})
 	if !wordsAwaited(s) {
 		o.add("GatePassed", session.OfTurn{Event: turn.GatePassed{Turn: open, Gen: gen}})
@@ -209,7 +209,7 @@ func (o *offers) bodyAndSpeaker(s session.State) {
 	}
 	o.add("BodyEnds of another", session.OfResponse{Event: response.BodyEnded{ID: nobody, Status: response.Completed}})
 	o.bodyEnds(runs, session.OfSynthesis{Event: synthesis.WorkerExited{}})
-	sounds, segment := playout.Sounding(s.Playout), segmentOf(s)
+	sounds, segment := playout.Sounding(s.Playout), genOf(s.Playout)
 	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: sounds, Gen: segment}})
 	o.add("Drained of an older segment", session.OfPlayout{Event: playout.Drained{Resp: sounds, Gen: segment - 1}})
 	o.add("Drained of another", session.OfPlayout{Event: playout.Drained{Resp: nobody, Gen: segment}})

@@ -60,7 +60,7 @@ func sessionEndEvents(s session.State) []Labelled[moment] {
 		o.bodyEnds(runs)
 	}
 	o.add("BodyEnds twice", session.OfResponse{Event: response.BodyEnded{ID: nobody, Status: response.Completed}})
-	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: playout.Sounding(s.Playout), Gen: segmentOf(s)}})
+	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: playout.Sounding(s.Playout), Gen: genOf(s.Playout)}})
 	o.notForOutside()
 	return o
 }
@@ -72,8 +72,8 @@ func (o *offers) transport(s session.State) {
 	o.add("OpenedWithoutVAD", session.OfConn{Event: conn.Opened{}})
 	o.add("Lost", session.OfConn{Event: conn.Lost{}})
 	o.add("Restored", session.OfConn{Event: conn.Restored{}})
-	o.add("GraceExpired", session.OfConn{Event: conn.GraceExpired{Gen: lossesOf(s)}})
-	o.add("GraceExpired before", session.OfConn{Event: conn.GraceExpired{Gen: lossesOf(s) - 1}})
+	o.add("GraceExpired", session.OfConn{Event: conn.GraceExpired{Gen: genOf(s.Conn)}})
+	o.add("GraceExpired before", session.OfConn{Event: conn.GraceExpired{Gen: genOf(s.Conn) - 1}})
 	o.add("Close", session.OfConn{Event: conn.Close{Reason: conn.ByClient}})
 	if on := detects(s.Conn); !on || !conn.Up(s.Conn) {
 		o.add("VADOn", session.OfConn{Event: conn.SetVAD{On: true}})

@@ -48,8 +48,8 @@ func sessionQueueEvents(s session.State) []Labelled[moment] {
 	o.speech(open, session.OfTranscription{Event: transcription.Done{Turn: open}})
 	o.add("Begin", session.OfPlayout{Event: playout.Begin{Resp: runs}})
 	o.add("Begin of one that waits", session.OfPlayout{Event: playout.Begin{Resp: s.Queued[0]}})
-	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: sounds, Gen: segmentOf(s)}})
-	o.add("Drained of one that waits", session.OfPlayout{Event: playout.Drained{Resp: s.Queued[0], Gen: segmentOf(s)}})
+	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: sounds, Gen: genOf(s.Playout)}})
+	o.add("Drained of one that waits", session.OfPlayout{Event: playout.Drained{Resp: s.Queued[0], Gen: genOf(s.Playout)}})
 	o.bodyEnds(runs, session.OfSynthesis{Event: synthesis.WorkerExited{}})
 	return o
 }

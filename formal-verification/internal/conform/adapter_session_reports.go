@@ -59,7 +59,7 @@ func sessionReportsEvents(s session.State) []Labelled[moment] {
 	if s.Queued.Len() == 0 {
 		o.add("Begin", session.OfPlayout{Event: playout.Begin{Resp: runs}})
 	}
-	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: playout.Sounding(s.Playout), Gen: segmentOf(s)}})
+	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: playout.Sounding(s.Playout), Gen: genOf(s.Playout)}})
 	o.bodyEnds(runs, session.OfSynthesis{Event: synthesis.WorkerExited{}})
 	return o
 }

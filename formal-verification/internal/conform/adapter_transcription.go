@@ -3,8 +3,6 @@ package conform
 // The adapter of transcription.fizz: compares it with the table of coord/transcription.
 
 import (
-	"fmt"
-
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 )
@@ -12,49 +10,36 @@ import (
 // transcriptionTurns is how many TURNS specs/transcription.fizz has.
 const transcriptionTurns = 2
 
-type transcriptionWorld = world[transcription.State, transcription.Seen]
-
-// transcriptionMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
 func transcriptionMachine() Comparer {
-	fields := FieldsOf(transcription.Values)
-	return Machine[transcription.State, transcription.Event, transcription.Effect, transcriptionWorld]{
-		Spec: "transcription", Table: transcription.Table, First: transcription.Closed{},
-		Domain: transcriptionWorld{At: transcription.Closed{}},
-		Events: transcriptionEvents,
-		Grow:   monitored(transcription.Table, transcription.Monitor),
-		Vars: func(s transcription.State, w transcriptionWorld) map[string]string {
-			return ghosts(fields(s), map[string]any{
-				"stream": w.Seen.Stream, "ready": w.Seen.Ready, "heard": w.Seen.EOU,
-				"due": w.Seen.Due, "tried": w.Seen.Whole, "degraded": w.Seen.Degraded,
-			})
-		},
-	}
+	return watched("transcription", transcription.Table, transcription.Monitor, transcription.State(transcription.Closed{}),
+		transcription.Values, transcriptionEvents,
+		func(g transcription.Seen) map[string]any {
+			return map[string]any{
+				"stream": g.Stream, "ready": g.Ready, "heard": g.EOU, "due": g.Due, "tried": g.Whole, "degraded": g.Degraded,
+			}
+		})
 }
 
 // transcriptionEvents returns every event of every turn at any time. A stream that breaks while the user speaks has its own label,
 // because the spec's fairness holds only for an answer that the back end owes, and fairness belongs to a whole action.
-func transcriptionEvents(s transcription.State, _ transcriptionWorld) []Labelled[transcription.Event] {
+func transcriptionEvents(s transcription.State, _ transcription.Seen) []Labelled[transcription.Event] {
 	failed := "Failed"
 	if _, streaming := s.(transcription.Streaming); streaming {
 		failed = "Break"
 	}
-	out := []Labelled[transcription.Event]{{"Shutdown", transcription.Shutdown{}}}
+	o := offer[transcription.Event]{{"Shutdown", transcription.Shutdown{}}}
 	for turn := machine.Turn(1); turn <= transcriptionTurns; turn++ {
-		of := func(action string, e transcription.Event) {
-			out = append(out, Labelled[transcription.Event]{fmt.Sprintf("%s of=%d", action, turn), e})
-		}
-		of("Open", transcription.Open{Turn: turn})
-		of("Ready", transcription.Ready{Turn: turn})
-		of("Refuse", transcription.Refuse{Turn: turn})
-		of("EOU", transcription.EOU{Turn: turn})
-		of("Resumed", transcription.Resumed{Turn: turn})
-		of("Finish", transcription.Finish{Turn: turn})
-		of("Decode", transcription.Decode{Turn: turn})
-		of(failed, transcription.Failed{Turn: turn})
-		of("Abandon", transcription.Abandon{Turn: turn})
-		out = append(out,
-			Labelled[transcription.Event]{fmt.Sprintf("Done of=%d empty=False", turn), transcription.Done{Turn: turn}},
-			Labelled[transcription.Event]{fmt.Sprintf("Done of=%d empty=True", turn), transcription.Done{Turn: turn, Empty: true}})
+		o.add(transcription.Open{Turn: turn}, "Open of=%d", turn)
+		o.add(transcription.Ready{Turn: turn}, "Ready of=%d", turn)
+		o.add(transcription.Refuse{Turn: turn}, "Refuse of=%d", turn)
+		o.add(transcription.EOU{Turn: turn}, "EOU of=%d", turn)
+		o.add(transcription.Resumed{Turn: turn}, "Resumed of=%d", turn)
+		o.add(transcription.Finish{Turn: turn}, "Finish of=%d", turn)
+		o.add(transcription.Decode{Turn: turn}, "Decode of=%d", turn)
+		o.add(transcription.Failed{Turn: turn}, "%s of=%d", failed, turn)
+		o.add(transcription.Abandon{Turn: turn}, "Abandon of=%d", turn)
+		o.add(transcription.Done{Turn: turn}, "Done of=%d empty=False", turn)
+		o.add(transcription.Done{Turn: turn, Empty: true}, "Done of=%d empty=True", turn)
 	}
-	return out
+	return o
 }

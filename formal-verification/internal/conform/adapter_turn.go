@@ -2,11 +2,7 @@ package conform
 
 // The adapter of turn.fizz: compares it with the table of coord/turn.
 
-import (
-	"fmt"
-
-	"github.com/antiphon-rt/antiphon/coord/turn"
-)
+import "github.com/antiphon-rt/antiphon/coord/turn"
 
 // The bounds of specs/turn.fizz.
 const (
@@ -15,38 +11,24 @@ const (
 	turnWaitMS = 4000 // WAIT
 )
 
-// turnWorld is the domain. A timer runs out only if it was armed. The monitor remembers this, and the state of the machine does not.
-type turnWorld = world[turn.State, turn.Seen]
-
-// turnMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
+// turnMachine returns the adapter. A timer runs out only if it was armed. The monitor remembers this, and the state of the machine does not.
 func turnMachine() Comparer {
-	fields := FieldsOf(turn.Values)
-	return Machine[turn.State, turn.Event, turn.Effect, turnWorld]{
-		Spec: "turn", Ghosts: []string{"cause"}, Table: turn.Table, First: turn.Idle{}, Domain: turnWorld{At: turn.Idle{}},
-		Events: turnEvents,
-		Grow:   monitored(turn.Table, turn.Monitor),
-		Vars: func(s turn.State, w turnWorld) map[string]string {
-			return ghosts(fields(s), map[string]any{
-				"newest": w.Seen.Newest, "candidate": w.Seen.Candidate, "due": w.Seen.Due, "open": w.Seen.Open,
-				"speech": w.Seen.Speech, "voice": w.Seen.Voice, "armed": w.Seen.Armed, "asked": w.Seen.Asked,
-				"heard": w.Seen.EOU, "doubted": w.Seen.Gate,
-			})
-		},
-	}
-}
-
-// turnList collects events with the labels of the spec's edges.
-type turnList []Labelled[turn.Event]
-
-func (l *turnList) add(e turn.Event, label string, a ...any) {
-	*l = append(*l, Labelled[turn.Event]{fmt.Sprintf(label, a...), e})
+	m := watched("turn", turn.Table, turn.Monitor, turn.State(turn.Idle{}), turn.Values, turnEvents,
+		func(g turn.Seen) map[string]any {
+			return map[string]any{
+				"newest": g.Newest, "candidate": g.Candidate, "due": g.Due, "open": g.Open, "speech": g.Speech, "voice": g.Voice,
+				"armed": g.Armed, "asked": g.Asked, "heard": g.EOU, "doubted": g.Gate,
+			}
+		})
+	m.Ghosts = []string{"cause"}
+	return m
 }
 
 // turnEvents returns the events without a turn, and the events of every turn, also of one that never was. A client's commit of an
 // open turn has no id.
-func turnEvents(s turn.State, w turnWorld) []Labelled[turn.Event] {
-	var out turnList
-	fresh := w.Seen.Newest + 1
+func turnEvents(s turn.State, g turn.Seen) []Labelled[turn.Event] {
+	var out offer[turn.Event]
+	fresh := g.Newest + 1
 	if fresh <= maxTurns {
 		out.add(turn.Onset{Turn: fresh, AgentAudible: true}, "Onset audible=true")
 		out.add(turn.Onset{Turn: fresh}, "Onset audible=false")
@@ -61,19 +43,19 @@ func turnEvents(s turn.State, w turnWorld) []Labelled[turn.Event] {
 	for whose := turn.ID(1); whose <= maxTurns+1; whose++ {
 		out.add(turn.Sustained{Turn: whose}, "Sustained whose=%d", whose)
 		out.add(turn.Misfire{Turn: whose}, "Misfire whose=%d", whose)
-		turnEnds(&out, s, w, whose)
+		turnEnds(&out, s, g, whose)
 	}
 	return out
 }
 
 // turnEnds adds the events that lead to the end of a turn. At the last generation it leaves out those that arm a timer and speech
 // that goes on, because the spec has no further generation.
-func turnEnds(out *turnList, s turn.State, w turnWorld, whose turn.ID) {
+func turnEnds(out *offer[turn.Event], s turn.State, g turn.Seen, whose turn.ID) {
 	silence := "Silence"
-	if w.Seen.Armed != 0 {
+	if g.Armed != 0 {
 		silence = "SilenceAgain"
 	}
-	last := whose == turn.Open(s) && turnGen(s) == maxTurnGen
+	last := whose == turn.Open(s) && genOf(s) == maxTurnGen
 	out.add(turn.Silence{Turn: whose}, "%s whose=%d ms=0", silence, whose)
 	if !last {
 		out.add(turn.Silence{Turn: whose, FallbackMS: turnWaitMS}, "%s whose=%d ms=%d", silence, whose, turnWaitMS)
@@ -86,8 +68,8 @@ func turnEnds(out *turnList, s turn.State, w turnWorld, whose turn.ID) {
 		}
 	}
 	for gen := range uint32(maxTurnGen + 2) {
-		current := whose == turn.Open(s) && gen == turnGen(s)
-		if !current || w.Seen.Armed != 0 { // else nothing was armed that could run out
+		current := whose == turn.Open(s) && gen == genOf(s)
+		if !current || g.Armed != 0 { // else nothing was armed that could run out
 			out.add(turn.FallbackExpired{Turn: whose, Gen: gen}, "FallbackExpired whose=%d timer=%d", whose, gen)
 		}
 		out.add(turn.GatePassed{Turn: whose, Gen: gen}, "GatePassed whose=%d asking=%d", whose, gen)
@@ -96,16 +78,4 @@ func turnEnds(out *turnList, s turn.State, w turnWorld, whose turn.ID) {
 			out.add(turn.GateRefused{Turn: whose, Gen: gen, FallbackMS: turnWaitMS}, "GateRefused whose=%d asking=%d", whose, gen)
 		}
 	}
-}
-
-// turnGen returns the newest generation of the open turn.
-func turnGen(s turn.State) uint32 {
-	switch s := s.(type) {
-	case turn.Speaking:
-		return s.Gen
-	case turn.Confirming:
-		return s.Gen
-	case turn.Idle, turn.Candidate:
-	}
-	return 0
 }

@@ -3,6 +3,8 @@ package conform
 // Adapters that also compare the monitor: what it remembers must equal the variables of the specification that are not in the code's state.
 
 import (
+	"fmt"
+
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
@@ -14,14 +16,22 @@ type world[S, G comparable] struct {
 	Seen G
 }
 
-// monitored returns Grow for such a domain.
-func monitored[S, E, F coordtest.Value, G comparable](
-	table machine.Table[S, E, F], monitor machine.Monitor[S, E, F, G],
-) func(world[S, G], E) world[S, G] {
-	return func(w world[S, G], e E) world[S, G] {
-		next, effects, row := table.Next(w.At, e)
-		step := machine.Edge[S, E, F]{From: w.At, Event: e, To: next, Effects: effects, Row: row}
-		return world[S, G]{next, monitor.See(w.Seen, step)}
+// watched returns the adapter of a table with such a domain. values is the function Values of the table's package. remembered returns the
+// variables of the spec that the monitor has.
+func watched[S, E, F coordtest.Value, G comparable](
+	spec string, table machine.Table[S, E, F], monitor machine.Monitor[S, E, F, G], first S, values func() ([]S, []E, []F),
+	events func(S, G) []Labelled[E], remembered func(G) map[string]any,
+) Machine[S, E, F, world[S, G]] {
+	fields := FieldsOf(values)
+	return Machine[S, E, F, world[S, G]]{
+		Spec: spec, Table: table, First: first, Domain: world[S, G]{At: first},
+		Events: func(s S, w world[S, G]) []Labelled[E] { return events(s, w.Seen) },
+		Grow: func(w world[S, G], e E) world[S, G] {
+			next, effects, row := table.Next(w.At, e)
+			step := machine.Edge[S, E, F]{From: w.At, Event: e, To: next, Effects: effects, Row: row}
+			return world[S, G]{next, monitor.See(w.Seen, step)}
+		},
+		Vars: func(s S, w world[S, G]) map[string]string { return ghosts(fields(s), remembered(w.Seen)) },
 	}
 }
 
@@ -31,6 +41,14 @@ func ghosts(fields map[string]string, more map[string]any) map[string]string {
 		fields[name] = JSON(v)
 	}
 	return fields
+}
+
+// offer is a list of events with the labels of the spec's edges.
+type offer[E any] []Labelled[E]
+
+// add adds an event. label is a format for the values a.
+func (o *offer[E]) add(e E, label string, a ...any) {
+	*o = append(*o, Labelled[E]{fmt.Sprintf(label, a...), e})
 }
 
 // ifSo returns v if so is true, and 0 otherwise.

@@ -161,11 +161,11 @@ func positionName(s session.State, m playout.Position) string {
 func genIn(s session.State, f session.Effect) uint32 {
 	switch f.(type) {
 	case turn.Effect:
-		return turnGen(s.Turn)
+		return genOf(s.Turn)
 	case playout.Effect:
-		return segmentOf(s)
+		return genOf(s.Playout)
 	case conn.Effect:
-		return lossesOf(s)
+		return genOf(s.Conn)
 	}
 	return 0
 }

@@ -3,15 +3,13 @@ package conform
 // The canonical form of a session's state: the same state with the smallest identifiers.
 
 import (
+	"reflect"
 	"slices"
 
-	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/session"
-	"github.com/antiphon-rt/antiphon/coord/transcription"
-	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
 // theGen is the generation of every machine in a canonical state. The events of an adapter have this one or an older one.
@@ -48,37 +46,18 @@ func ranks[T ~uint64](ids []T) func(T) T {
 
 // renamed returns s with other identifiers, and with theGen for every generation.
 func renamed(s session.State, reply func(machine.Response) machine.Response, of func(machine.Turn) machine.Turn) session.State {
-	switch c := s.Conn.(type) {
-	case conn.Live:
-		s.Conn = conn.Live{VAD: c.VAD, Gen: theGen}
-	case conn.Interrupted:
-		s.Conn = conn.Interrupted{VAD: c.VAD, Gen: theGen}
-	case conn.Connecting, conn.Closing, conn.Closed:
+	rename := func(field reflect.StructField, v reflect.Value) {
+		switch {
+		case field.Type == reflect.TypeFor[machine.Response]():
+			v.SetUint(uint64(reply(machine.Response(v.Uint()))))
+		case field.Type == reflect.TypeFor[machine.Turn]():
+			v.SetUint(uint64(of(machine.Turn(v.Uint()))))
+		case field.Name == "Gen":
+			v.SetUint(theGen)
+		}
 	}
-	switch t := s.Turn.(type) {
-	case turn.Candidate:
-		s.Turn = turn.Candidate{Turn: of(t.Turn)}
-	case turn.Speaking:
-		s.Turn = turn.Speaking{Turn: of(t.Turn), EOU: t.EOU, Gate: t.Gate, Gen: theGen}
-	case turn.Confirming:
-		s.Turn = turn.Confirming{Turn: of(t.Turn), Gen: theGen}
-	case turn.Idle:
-	}
-	s.Response = renamedResponse(s.Response, reply)
-	switch p := s.Playout.(type) {
-	case playout.Silent:
-		s.Playout = playout.Silent{Gen: theGen, Last: reply(p.Last)}
-	case playout.Playing:
-		s.Playout = playout.Playing{Resp: reply(p.Resp), Gen: theGen}
-	case playout.Held:
-		p.Resp, p.Candidate, p.Client, p.Gen = reply(p.Resp), of(p.Candidate), of(p.Client), theGen
-		s.Playout = p
-	case playout.Cut:
-		p.Resp, p.Gen = reply(p.Resp), theGen
-		s.Playout = p
-	case playout.Terminated:
-	}
-	s.Live, s.Final, s.Older = renamedStream(s.Live, of), renamedStream(s.Final, of), renamedStream(s.Older, of)
+	s.Conn, s.Turn, s.Response, s.Playout = Alter(s.Conn, rename), Alter(s.Turn, rename), Alter(s.Response, rename), Alter(s.Playout, rename)
+	s.Live, s.Final, s.Older = Alter(s.Live, rename), Alter(s.Final, rename), Alter(s.Older, rename)
 	s.Waiting, s.LastTurn = of(s.Waiting), of(s.LastTurn)
 	s.Begun, s.LastResponse = reply(s.Begun), reply(s.LastResponse)
 	for i, q := range s.Queued {
@@ -86,34 +65,6 @@ func renamed(s session.State, reply func(machine.Response) machine.Response, of 
 	}
 	if owed(s) {
 		s.Owed = theOwed
-	}
-	return s
-}
-
-func renamedResponse(s response.State, reply func(machine.Response) machine.Response) response.State {
-	switch s := s.(type) {
-	case response.Active:
-		return response.Active{ID: reply(s.ID)}
-	case response.Draining:
-		return response.Draining{Old: reply(s.Old)}
-	case response.Replacing:
-		return response.Replacing{Old: reply(s.Old), Next: reply(s.Next)}
-	case response.Terminating:
-		return response.Terminating{Old: reply(s.Old)}
-	case response.Idle, response.Terminated:
-	}
-	return s
-}
-
-func renamedStream(s transcription.State, of func(machine.Turn) machine.Turn) transcription.State {
-	switch s := s.(type) {
-	case transcription.Opening:
-		return transcription.Opening{Turn: of(s.Turn)}
-	case transcription.Streaming:
-		return transcription.Streaming{Turn: of(s.Turn), EOU: s.EOU}
-	case transcription.Finalizing:
-		return transcription.Finalizing{Turn: of(s.Turn), Whole: s.Whole}
-	case transcription.Closed, transcription.Unavailable:
 	}
 	return s
 }
@@ -131,34 +82,6 @@ func freshRequest(s session.State) machine.Request {
 }
 
 func owed(s session.State) bool { return s.Owed != machine.Request{} }
-
-// segmentOf returns the generation of the playout: the number of its last segment of audio.
-func segmentOf(s session.State) uint32 {
-	switch p := s.Playout.(type) {
-	case playout.Silent:
-		return p.Gen
-	case playout.Playing:
-		return p.Gen
-	case playout.Held:
-		return p.Gen
-	case playout.Cut:
-		return p.Gen
-	case playout.Terminated:
-	}
-	return 0
-}
-
-// lossesOf returns the generation of the connection: how often the transport was lost.
-func lossesOf(s session.State) uint32 {
-	switch c := s.Conn.(type) {
-	case conn.Live:
-		return c.Gen
-	case conn.Interrupted:
-		return c.Gen
-	case conn.Connecting, conn.Closing, conn.Closed:
-	}
-	return 0
-}
 
 // heardLast returns the response whose end a client that reports may not have played yet, or 0. For other clients it returns 0.
 func heardLast(s session.State) machine.Response {

@@ -186,7 +186,7 @@ func eventName(e session.Event) string {
 // foreign reports are left out: the slices have them, and they change nothing.
 func (u Unsliced) events(x situation) []session.Event {
 	s := x.s
-	open, gen := turn.Open(s.Turn), turnGen(s.Turn)
+	open, gen := turn.Open(s.Turn), genOf(s.Turn)
 	out := []session.Event{
 		session.OfResponse{Event: response.Create{Request: freshRequest(s)}},
 		session.OfResponse{Event: response.Cancel{}},

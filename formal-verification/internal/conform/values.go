@@ -7,9 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
@@ -50,7 +53,7 @@ func FieldsOf[S, E, F machine.Named](values func() ([]S, []E, []F)) func(S) map[
 
 // Fields returns the function Vars for a spec with one variable for each field of any state. "state" is the name of the state, and
 // the other variables are the fields in snake case. A field that a state does not have is 0, false or "". A value with a String
-// method is written by its name.
+// method is written by its name, a position by its place in playoutPositions.
 func Fields[S machine.Named](states ...S) func(S) map[string]string {
 	lacking := map[string]string{}
 	for _, s := range states {
@@ -74,11 +77,52 @@ func eachField(s any, visit func(string, reflect.Value)) {
 }
 
 func fieldText(field reflect.Value) string {
-	if named, ok := field.Interface().(fmt.Stringer); ok {
+	switch v := field.Interface().(type) {
+	case playout.Position:
+		return JSON(slices.Index(playoutPositions, v))
+	case fmt.Stringer:
 		if field.IsZero() {
 			return JSON("")
 		}
-		return JSON(named.String())
+		return JSON(v.String())
 	}
 	return JSON(field.Interface())
 }
+
+// record returns variables as one record. Their values are in JSON.
+func record(fields map[string]string) string {
+	out := map[string]json.RawMessage{}
+	for name, v := range fields {
+		out[name] = json.RawMessage(v)
+	}
+	return JSON(out)
+}
+
+// genOf returns the field Gen of a machine's state, or 0 if the state has none.
+func genOf(state machine.Named) uint32 {
+	if gen := reflect.ValueOf(state).FieldByName("Gen"); gen.IsValid() {
+		return uint32(gen.Uint())
+	}
+	return 0
+}
+
+// Alter returns a copy of a state, an event or an effect. change may set the fields of the copy.
+func Alter[V machine.Named](v V, change func(reflect.StructField, reflect.Value)) V {
+	t := reflect.TypeOf(v)
+	if t.NumField() == 0 {
+		return v
+	}
+	known, is := fieldsOf.Load(t)
+	if !is {
+		known, _ = fieldsOf.LoadOrStore(t, reflect.VisibleFields(t))
+	}
+	altered := reflect.New(t).Elem()
+	altered.Set(reflect.ValueOf(v))
+	for i, field := range known.([]reflect.StructField) {
+		change(field, altered.Field(i))
+	}
+	return altered.Interface().(V)
+}
+
+// fieldsOf has the fields of each type that was altered. Alter is called millions of times.
+var fieldsOf sync.Map

@@ -2,6 +2,8 @@ package graph
 
 // Liveness: decides whether every fair run reaches a state again and again, and finds a run that does not.
 
+import "slices"
+
 // Lasso is a run that goes on for ever: a path, and then steps that repeat. Without such steps the run stops in the path's last node.
 type Lasso struct {
 	Path Path
@@ -43,15 +45,14 @@ func (g *Graph) EventuallyAlways(holds func(node int) bool) *Lasso {
 // such a node itself. It returns a run in which this is not so, or nil.
 func (g *Graph) Responds(when, then func(node int) bool) *Lasso {
 	open := func(n int) bool { return !then(n) }
-	fair := g.where(open)
-	reached := g.reach(g.Init, anyNode)
 	var asked []int
-	for n := range g.Nodes {
-		if reached[n] && when(n) && open(n) {
+	g.search(g.Init, g.through(anyNode), func(n int) bool {
+		if when(n) && open(n) {
 			asked = append(asked, n)
 		}
-	}
-	l := g.lasso(fair, nil, asked, open)
+		return false // to meet every node
+	}, noEdge)
+	l := g.lasso(g.where(open), nil, asked, open)
 	if l == nil {
 		return nil
 	}
@@ -59,8 +60,6 @@ func (g *Graph) Responds(when, then func(node int) bool) *Lasso {
 	l.Path = Path{Start: way.Start, Edges: append(way.Edges, l.Path.Edges...)}
 	return l
 }
-
-func anyNode(int) bool { return true }
 
 // where returns the part of the graph with the wanted nodes, without crashes, because crashes do not go on for ever.
 func (g *Graph) where(want func(int) bool) part {
@@ -78,27 +77,6 @@ func (g *Graph) where(want func(int) bool) part {
 	return p
 }
 
-// reach returns which nodes can be reached from the given ones through allowed nodes.
-func (g *Graph) reach(from []int, may func(int) bool) []bool {
-	seen := make([]bool, len(g.Nodes))
-	out := g.out()
-	work := append([]int(nil), from...)
-	for _, n := range from {
-		seen[n] = true
-	}
-	for len(work) > 0 {
-		n := work[len(work)-1]
-		work = work[:len(work)-1]
-		for _, i := range out[n] {
-			if to := g.Edges[i].To; !seen[to] && may(to) {
-				seen[to] = true
-				work = append(work, to)
-			}
-		}
-	}
-	return seen
-}
-
 // lasso returns a fair run that leads from one of the given nodes through allowed nodes into the part, stays there for ever, and
 // visits a node of must again and again. It returns nil if there is none.
 func (g *Graph) lasso(within part, must map[int]bool, from []int, may func(int) bool) *Lasso {
@@ -109,15 +87,15 @@ func (g *Graph) lasso(within part, must map[int]bool, from []int, may func(int) 
 			home[n] = p
 		}
 	}
-	pass := func(e Edge) bool { return may(e.To) }
+	next := g.through(may)
 	stops := func(n int) bool {
 		_, ok := home[n]
 		return ok && (must == nil || must[n]) && unkept(pledges, []int{n}, nil) == nil
 	}
-	if p := g.search(from, stops, pass); p != nil {
+	if p := g.search(from, next, stops, noEdge); p != nil {
 		return &Lasso{Path: *p}
 	}
-	p := g.search(from, func(n int) bool { _, ok := home[n]; return ok }, pass)
+	p := g.search(from, next, func(n int) bool { _, ok := home[n]; return ok }, noEdge)
 	if p == nil {
 		return nil
 	}
@@ -130,14 +108,21 @@ func (g *Graph) lasso(within part, must map[int]bool, from []int, may func(int) 
 func (g *Graph) tour(at int, through part, pledges []*pledge, must map[int]bool) []int {
 	local := g.only(through)
 	var round []int
-	extend := func(wantNode func(int) bool, wantEdge func(int) bool) {
-		round = append(round, local.excursion(at, wantNode, wantEdge)...)
+	// extend adds a shortest walk to a wanted node or over a wanted edge, and back.
+	extend := func(wantNode, wantEdge func(int) bool) {
+		there := g.search([]int{at}, local, wantNode, wantEdge)
+		back := g.search([]int{g.End(*there)}, local, func(n int) bool { return n == at }, noEdge)
+		round = slices.Concat(round, there.Edges, back.Edges)
 	}
 	if must != nil {
-		extend(func(n int) bool { return must[n] }, func(int) bool { return false })
+		extend(func(n int) bool { return must[n] }, noEdge)
 	}
 	for {
-		p := unkept(pledges, local.nodesOf(at, round), round)
+		nodes := []int{at}
+		for _, i := range round {
+			nodes = append(nodes, g.Edges[i].To)
+		}
+		p := unkept(pledges, nodes, round)
 		if p == nil {
 			return round
 		}
@@ -162,63 +147,4 @@ func unkept(pledges []*pledge, nodes, edges []int) *pledge {
 		}
 	}
 	return nil
-}
-
-// region is a part of the graph with its edges by node, for walks.
-type region struct {
-	g   *Graph
-	out map[int][]int
-}
-
-func (g *Graph) only(p part) region {
-	r := region{g: g, out: map[int][]int{}}
-	for _, i := range p.edges {
-		r.out[g.Edges[i].From] = append(r.out[g.Edges[i].From], i)
-	}
-	return r
-}
-
-func (r region) nodesOf(at int, round []int) []int {
-	nodes := []int{at}
-	for _, i := range round {
-		nodes = append(nodes, r.g.Edges[i].To)
-	}
-	return nodes
-}
-
-// excursion returns a shortest walk to a wanted node or over a wanted edge, and back.
-func (r region) excursion(at int, wantNode, wantEdge func(int) bool) []int {
-	there := r.walk(at, wantNode, wantEdge)
-	end := at
-	if len(there) > 0 {
-		end = r.g.Edges[there[len(there)-1]].To
-	}
-	back := r.walk(end, func(n int) bool { return n == at }, func(int) bool { return false })
-	return append(there, back...)
-}
-
-func (r region) walk(at int, wantNode, wantEdge func(int) bool) []int {
-	came := map[int]int{at: start}
-	queue := []int{at}
-	trace := func(n int) []int {
-		p := r.g.back(came, n)
-		return p.Edges
-	}
-	for len(queue) > 0 {
-		n := queue[0]
-		queue = queue[1:]
-		if wantNode(n) {
-			return trace(n)
-		}
-		for _, i := range r.out[n] {
-			if wantEdge(i) {
-				return append(trace(n), i)
-			}
-			if to := r.g.Edges[i].To; !seen(came, to) {
-				came[to] = i
-				queue = append(queue, to)
-			}
-		}
-	}
-	panic("a fair part has no way to what makes it fair")
 }

@@ -4,15 +4,6 @@ package graph
 
 import "slices"
 
-// out returns, for each node, the edges that leave it.
-func (g *Graph) out() [][]int {
-	from := make([][]int, len(g.Nodes))
-	for i, e := range g.Edges {
-		from[e.From] = append(from[e.From], i)
-	}
-	return from
-}
-
 // Path is a path through the graph: its first node and its edges.
 type Path struct {
 	Start int
@@ -29,13 +20,47 @@ func (g *Graph) End(p Path) int {
 
 // PathTo returns a shortest path from a first state to a wanted one, or nil if none can be reached.
 func (g *Graph) PathTo(want func(node int) bool) *Path {
-	return g.search(g.Init, want, func(Edge) bool { return true })
+	return g.search(g.Init, g.through(anyNode), want, noEdge)
 }
 
-// search returns a shortest path from one of the given nodes to a wanted one, over allowed edges, or nil. It searches breadth first.
-func (g *Graph) search(from []int, want func(int) bool, may func(Edge) bool) *Path {
-	out := g.out()
-	came := map[int]int{}
+// ways says which edges a path may take from a node.
+type ways func(node int) []int
+
+// through returns the edges that lead to allowed nodes.
+func (g *Graph) through(may func(node int) bool) ways {
+	out := make([][]int, len(g.Nodes))
+	for i, e := range g.Edges {
+		if may(e.To) {
+			out[e.From] = append(out[e.From], i)
+		}
+	}
+	return func(node int) []int { return out[node] }
+}
+
+// only returns the edges of a part.
+func (g *Graph) only(p part) ways {
+	out := map[int][]int{}
+	for _, i := range p.edges {
+		out[g.Edges[i].From] = append(out[g.Edges[i].From], i)
+	}
+	return func(node int) []int { return out[node] }
+}
+
+func anyNode(int) bool { return true }
+
+func noEdge(int) bool { return false }
+
+// search returns a shortest path from one of the given nodes to a wanted node or over a wanted edge, or nil. It searches breadth first.
+func (g *Graph) search(from []int, next ways, wantNode, wantEdge func(int) bool) *Path {
+	const start = -1
+	came := map[int]int{} // the edge by which each node was reached
+	back := func(n int, edges ...int) *Path {
+		for ; came[n] != start; n = g.Edges[came[n]].From {
+			edges = append(edges, came[n])
+		}
+		slices.Reverse(edges)
+		return &Path{Start: n, Edges: edges}
+	}
 	queue := slices.Clone(from)
 	for _, n := range from {
 		came[n] = start
@@ -43,37 +68,20 @@ func (g *Graph) search(from []int, want func(int) bool, may func(Edge) bool) *Pa
 	for len(queue) > 0 {
 		n := queue[0]
 		queue = queue[1:]
-		if want(n) {
-			return g.back(came, n)
+		if wantNode(n) {
+			return back(n)
 		}
-		for _, i := range out[n] {
-			if to := g.Edges[i].To; !seen(came, to) && may(g.Edges[i]) {
-				came[to] = i
-				queue = append(queue, to)
+		for _, i := range next(n) {
+			if wantEdge(i) {
+				return back(n, i)
+			}
+			if _, reached := came[g.Edges[i].To]; !reached {
+				came[g.Edges[i].To] = i
+				queue = append(queue, g.Edges[i].To)
 			}
 		}
 	}
 	return nil
-}
-
-// start marks the nodes where a search began.
-const start = -1
-
-func seen(came map[int]int, n int) bool {
-	_, ok := came[n]
-	return ok
-}
-
-// back returns the path by which a search reached a node.
-func (g *Graph) back(came map[int]int, n int) *Path {
-	p := &Path{}
-	for came[n] != start {
-		p.Edges = append(p.Edges, came[n])
-		n = g.Edges[came[n]].From
-	}
-	slices.Reverse(p.Edges)
-	p.Start = n
-	return p
 }
 
 // Run returns a path as steps, for a reader. For nil it returns none.

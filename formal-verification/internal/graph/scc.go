@@ -2,6 +2,8 @@ package graph
 
 // Strongly connected components of a part of a graph.
 
+import "slices"
+
 // part is a part of a graph: some nodes, and edges between them.
 type part struct {
 	nodes []int
@@ -9,87 +11,51 @@ type part struct {
 }
 
 // components returns the strongly connected components of a part. A single node is one too, because a run may stop in it. This is
-// Tarjan's algorithm, with a stack in place of recursion.
+// Tarjan's algorithm.
 func (g *Graph) components(of part) []part {
-	t := &tarjan{g: g, out: map[int][]int{}, seen: map[int]int{}, low: map[int]int{}, in: map[int]int{}}
-	inside := make(map[int]bool, len(of.nodes))
+	const outside = -1 // the number of a node that has no component yet
+	in := map[int]int{}
 	for _, n := range of.nodes {
-		inside[n] = true
+		in[n] = outside
 	}
-	for _, e := range of.edges {
-		if inside[g.Edges[e].From] && inside[g.Edges[e].To] {
-			t.out[g.Edges[e].From] = append(t.out[g.Edges[e].From], e)
-		}
-	}
-	for _, n := range of.nodes {
-		if _, ok := t.seen[n]; !ok {
-			t.visit(n)
-		}
-	}
-	for _, e := range of.edges {
-		from, to := g.Edges[e].From, g.Edges[e].To
-		if c := t.in[from]; inside[from] && inside[to] && c == t.in[to] {
-			t.found[c].edges = append(t.found[c].edges, e)
-		}
-	}
-	return t.found
-}
-
-type tarjan struct {
-	g         *Graph
-	out       map[int][]int
-	seen, low map[int]int
-	in        map[int]int // the component of a node that is done
-	stack     []int
-	found     []part
-}
-
-// frame is a node that is being visited, and the index of its next edge.
-type frame struct{ node, next int }
-
-func (t *tarjan) visit(root int) {
-	way := []frame{t.enter(root)}
-	for len(way) > 0 {
-		f := &way[len(way)-1]
-		if edges := t.out[f.node]; f.next < len(edges) {
-			to := t.g.Edges[edges[f.next]].To
-			f.next++
-			if at, ok := t.seen[to]; !ok {
-				way = append(way, t.enter(to))
-			} else if _, done := t.in[to]; !done {
-				t.low[f.node] = min(t.low[f.node], at)
+	next := g.only(of)
+	met := map[int]int{} // the nodes, by when they were met
+	var found []part
+	var open []int // the nodes that were met and have no component yet
+	var visit func(n int) int
+	visit = func(n int) (low int) {
+		first := len(open)
+		open = append(open, n)
+		met[n] = len(met)
+		low = met[n]
+		for _, e := range next(n) {
+			to := g.Edges[e].To
+			component, inside := in[to]
+			if at, before := met[to]; inside && !before {
+				low = min(low, visit(to))
+			} else if inside && component == outside {
+				low = min(low, at)
 			}
-			continue
 		}
-		way = way[:len(way)-1]
-		if len(way) > 0 {
-			up := way[len(way)-1].node
-			t.low[up] = min(t.low[up], t.low[f.node])
+		if low == met[n] {
+			for _, member := range open[first:] {
+				in[member] = len(found)
+			}
+			found = append(found, part{nodes: slices.Clone(open[first:])})
+			open = open[:first]
 		}
-		if t.low[f.node] == t.seen[f.node] {
-			t.leave(f.node)
+		return low
+	}
+	for _, n := range of.nodes {
+		if _, before := met[n]; !before {
+			visit(n)
 		}
 	}
-}
-
-func (t *tarjan) enter(n int) frame {
-	t.seen[n] = len(t.seen)
-	t.low[n] = t.seen[n]
-	t.stack = append(t.stack, n)
-	return frame{node: n}
-}
-
-// leave removes a whole component from the stack.
-func (t *tarjan) leave(root int) {
-	var c part
-	for {
-		n := t.stack[len(t.stack)-1]
-		t.stack = t.stack[:len(t.stack)-1]
-		t.in[n] = len(t.found)
-		c.nodes = append(c.nodes, n)
-		if n == root {
-			break
+	for _, e := range of.edges {
+		from, inside := in[g.Edges[e].From]
+		if to, is := in[g.Edges[e].To]; inside && is && from == to {
+			found[from].edges = append(found[from].edges, e)
 		}
 	}
-	t.found = append(t.found, c)
+	return found
 }

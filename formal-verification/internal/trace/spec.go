@@ -3,6 +3,7 @@ package trace
 // Compares a step of a trace with a specification. It first renames the identifiers of the step to those of the specification.
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -70,101 +71,64 @@ type answer struct {
 	what   string // how it differs, or ""
 }
 
-// The sorts of values of which a spec has only a few. All values of one sort are renamed together, so that equal values stay equal
-// and different values stay different. Sorts with an order keep it.
-type sort uint8
+// sort is a sort of values of which a spec has only a few: those to which the values of a step are renamed. All values of one sort are
+// renamed together, so that equal values stay equal and different values stay different. 0 is no identifier and no generation, and
+// stays 0, unless the sort has the value 0.
+type sort struct {
+	few     []any
+	zero    bool // 0 is a value
+	ordered bool // the order of the values counts, and not only whether they are equal
+	counted bool // whether a value comes right after another one counts
+}
 
-const (
-	none sort = iota
-	responses
-	turns
-	generations
-	clauses
-	marks
-	reasons
-	statuses
-	waits
-	requests
-	records
-	attempts
-	questions
-	handles
-	seqs
-	results
-	times
-	tries
-	leases
-	payloads
-	answers
+// The sorts that a type alone does not tell.
+var (
+	generations = &sort{few: count[uint32](1, 3), ordered: true}
+	clauses     = &sort{few: count[uint32](1, 2), ordered: true, zero: true}
+	waits       = &sort{few: count[uint32](4000, 4000)}
+	reasons     = &sort{few: []any{conn.ByClient, conn.ServerStops, conn.GraceOver}}
+	statuses    = &sort{few: []any{response.Completed, response.Failed}}
 )
 
-// domain has the values to which the values of a sort are renamed. 0 is no identifier and no generation, and stays 0, unless the sort has the value 0.
-var domain = map[sort][]any{
-	responses:   {machine.Response(1), machine.Response(2), machine.Response(3)},
-	turns:       {machine.Turn(1), machine.Turn(2), machine.Turn(3)},
-	generations: {uint32(1), uint32(2), uint32(3)},
-	clauses:     {uint32(1), uint32(2)},
-	marks:       {playout.Position{}, playout.Position{Item: 1, MS: 500}, playout.Position{Item: 2, MS: 40}},
-	reasons:     {conn.ByClient, conn.ServerStops, conn.GraceOver},
-	statuses:    {response.Completed, response.Failed},
-	waits:       {uint32(4000)},
-	requests: {
-		machine.Request{Client: 1},
-		machine.Request{Client: 2},
-		machine.Request{Client: 3},
-		machine.Request{Turn: 1},
-		machine.Request{Turn: 2},
-		machine.Request{Turn: 3},
-	},
-	records:   count[journal.Record](0, 5),
-	attempts:  count[run.Attempt](0, 7),
-	questions: count[run.Interaction](1, 3),
-	handles:   count[run.Session](1, 2),
-	seqs:      count[run.Seq](0, 12),
-	results:   count[run.Result](1, 1),
-	times:     count[run.Millis](7, 7),
-	tries:     count[idempotency.Try](1, 3),
-	leases:    count[idempotency.Lease](0, 3),
-	payloads:  count[idempotency.Payload](1, 2),
-	answers:   count[idempotency.Response](1, 3),
+// requests are those of a client, and those of a turn.
+var requests = []any{
+	machine.Request{Client: 1},
+	machine.Request{Client: 2},
+	machine.Request{Client: 3},
+	machine.Request{Turn: 1},
+	machine.Request{Turn: 2},
+	machine.Request{Turn: 3},
+}
+
+// sorts has the sorts of types.
+var sorts = map[reflect.Type]*sort{
+	reflect.TypeFor[machine.Response]():     {few: count[machine.Response](1, 3), ordered: true},
+	reflect.TypeFor[machine.Turn]():         {few: count[machine.Turn](1, 3), ordered: true},
+	reflect.TypeFor[playout.Position]():     {few: []any{playout.Position{}, playout.Position{Item: 1, MS: 500}, playout.Position{Item: 2, MS: 40}}, zero: true},
+	reflect.TypeFor[machine.Request]():      {few: requests},
+	reflect.TypeFor[journal.Record]():       {few: count[journal.Record](0, 5), ordered: true, zero: true, counted: true},
+	reflect.TypeFor[run.Attempt]():          {few: count[run.Attempt](0, 7), ordered: true, zero: true, counted: true},
+	reflect.TypeFor[run.Interaction]():      {few: count[run.Interaction](1, 3), ordered: true},
+	reflect.TypeFor[run.Session]():          {few: count[run.Session](1, 2)},
+	reflect.TypeFor[run.Seq]():              {few: count[run.Seq](0, 12), ordered: true, zero: true, counted: true},
+	reflect.TypeFor[run.Result]():           {few: count[run.Result](1, 1)},
+	reflect.TypeFor[run.Millis]():           {few: count[run.Millis](7, 7)},
+	reflect.TypeFor[idempotency.Try]():      {few: count[idempotency.Try](1, 3)},
+	reflect.TypeFor[idempotency.Lease]():    {few: count[idempotency.Lease](0, 3), ordered: true, zero: true, counted: true},
+	reflect.TypeFor[idempotency.Payload]():  {few: count[idempotency.Payload](1, 2)},
+	reflect.TypeFor[idempotency.Response](): {few: count[idempotency.Response](1, 3)},
 }
 
 // count returns the numbers from least to most.
-func count[N ~uint64](least, most N) (all []any) {
+func count[N ~uint32 | ~uint64](least, most N) (all []any) {
 	for n := least; n <= most; n++ {
 		all = append(all, n)
 	}
 	return all
 }
 
-// Properties of sorts.
-var (
-	zeros     = []sort{marks, clauses, records, attempts, seqs, leases}                                              // 0 is a value
-	unordered = []sort{requests, marks, reasons, statuses, waits, handles, results, times, tries, payloads, answers} // only equality counts
-	counted   = []sort{records, attempts, seqs, leases}                                                              // whether a value comes right after another one counts
-)
-
-// sorts has the sorts of types.
-var sorts = map[reflect.Type]sort{
-	reflect.TypeFor[machine.Response]():     responses,
-	reflect.TypeFor[machine.Turn]():         turns,
-	reflect.TypeFor[playout.Position]():     marks,
-	reflect.TypeFor[machine.Request]():      requests,
-	reflect.TypeFor[journal.Record]():       records,
-	reflect.TypeFor[run.Attempt]():          attempts,
-	reflect.TypeFor[run.Interaction]():      questions,
-	reflect.TypeFor[run.Session]():          handles,
-	reflect.TypeFor[run.Seq]():              seqs,
-	reflect.TypeFor[run.Result]():           results,
-	reflect.TypeFor[run.Millis]():           times,
-	reflect.TypeFor[idempotency.Try]():      tries,
-	reflect.TypeFor[idempotency.Lease]():    leases,
-	reflect.TypeFor[idempotency.Payload]():  payloads,
-	reflect.TypeFor[idempotency.Response](): answers,
-}
-
-// sortOf returns the sort of a field in a step of event.
-func sortOf(f reflect.StructField, event machine.Named) sort {
+// sortOf returns the sort of a field in a step of event, or nil.
+func sortOf(f reflect.StructField, event machine.Named) *sort {
 	if of, known := sorts[f.Type]; known {
 		return of
 	}
@@ -186,23 +150,23 @@ func sortOf(f reflect.StructField, event machine.Named) sort {
 	case "MS", "FallbackMS":
 		return waits
 	}
-	return none
+	return nil
 }
 
-// names has the values of each sort in a step, in order.
-type names map[sort][]any
+// names has the values of each sort in a step, in order if it has one.
+type names struct {
+	sorts  []*sort // as they are first met
+	values map[*sort][]any
+}
 
-// fields calls visit for every field of a step that has a sort.
-func (s step) fields(visit func(sort, reflect.Value)) step {
+// fields returns a copy of a step. visit may set every field of the copy that has a sort.
+func (s step) fields(visit func(*sort, reflect.Value)) step {
 	copied := func(v machine.Named) machine.Named {
-		r := reflect.New(reflect.TypeOf(v)).Elem()
-		r.Set(reflect.ValueOf(v))
-		for i := range r.NumField() {
-			if of := sortOf(r.Type().Field(i), s.event); of != none {
-				visit(of, r.Field(i))
+		return conform.Alter(v, func(f reflect.StructField, field reflect.Value) {
+			if of := sortOf(f, s.event); of != nil {
+				visit(of, field)
 			}
-		}
-		return r.Interface().(machine.Named)
+		})
 	}
 	out := s
 	out.from, out.event, out.to = copied(s.from), copied(s.event), copied(s.to)
@@ -214,21 +178,19 @@ func (s step) fields(visit func(sort, reflect.Value)) step {
 }
 
 func (s step) names() names {
-	found := names{}
-	s.fields(func(of sort, v reflect.Value) {
-		if (slices.Contains(zeros, of) || !v.IsZero()) && !slices.Contains(found[of], v.Interface()) {
-			found[of] = append(found[of], v.Interface())
+	found := names{values: map[*sort][]any{}}
+	s.fields(func(of *sort, v reflect.Value) {
+		if !of.zero && v.IsZero() || slices.Contains(found.values[of], v.Interface()) {
+			return
 		}
+		if found.values[of] == nil {
+			found.sorts = append(found.sorts, of)
+		}
+		found.values[of] = append(found.values[of], v.Interface())
 	})
-	for of := range found {
-		if of == waits || ordered(of) {
-			slices.SortFunc(found[of], func(a, b any) int {
-				x, y := reflect.ValueOf(a).Uint(), reflect.ValueOf(b).Uint()
-				if x < y {
-					return -1
-				}
-				return 1
-			})
+	for _, of := range found.sorts {
+		if of.ordered {
+			slices.SortFunc(found.values[of], func(a, b any) int { return cmp.Compare(reflect.ValueOf(a).Uint(), reflect.ValueOf(b).Uint()) })
 		}
 	}
 	return found
@@ -242,8 +204,8 @@ func (s *Spec) ask(st step) answer {
 		return a
 	}
 	a := answer{beyond: true}
-	renamings(st.names(), func(to map[sort]map[any]any) bool {
-		small := st.fields(func(of sort, v reflect.Value) {
+	renamings(st.names(), func(to map[*sort]map[any]any) bool {
+		small := st.fields(func(of *sort, v reflect.Value) {
 			if name, is := to[of][v.Interface()]; is {
 				v.Set(reflect.ValueOf(name))
 			}
@@ -266,27 +228,21 @@ func (s *Spec) ask(st step) answer {
 }
 
 // renamings calls try with every renaming of the values into their domains, until try returns false.
-func renamings(found names, try func(map[sort]map[any]any) bool) {
-	all := make([]sort, 0, len(found))
-	for of := range found {
-		all = append(all, of)
-	}
-	slices.Sort(all)
-	to := map[sort]map[any]any{}
+func renamings(found names, try func(map[*sort]map[any]any) bool) {
+	to := map[*sort]map[any]any{}
 	var next func(i int) bool
 	next = func(i int) bool {
-		if i == len(all) {
+		if i == len(found.sorts) {
 			return try(to)
 		}
-		return namings(found[all[i]], domain[all[i]], ordered(all[i]), func(m map[any]any) bool {
-			to[all[i]] = m
-			return slices.Contains(counted, all[i]) && !keepsNext(found[all[i]], m) || next(i+1)
+		of := found.sorts[i]
+		return namings(found.values[of], of.few, of.ordered, func(m map[any]any) bool {
+			to[of] = m
+			return of.counted && !keepsNext(found.values[of], m) || next(i+1)
 		})
 	}
 	next(0)
 }
-
-func ordered(of sort) bool { return !slices.Contains(unordered, of) }
 
 // keepsNext reports whether two values that follow each other still do after the renaming m, and no others. values is sorted.
 func keepsNext(values []any, m map[any]any) bool {
