@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"time"
 
+	shared "github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/coord/idempotency"
 	"github.com/antiphon-rt/antiphon/internal/store"
 )
@@ -207,7 +208,7 @@ func (h *Handler) readBody(w http.ResponseWriter, r *http.Request, t *try) (body
 	switch {
 	case errors.As(err, &long):
 		h.refuse(w, http.StatusRequestEntityTooLarge, CodeBody, 0, fmt.Sprintf("a request with an Idempotency-Key has %d bytes at most", most))
-	case errors.Is(err, errBusy), errors.Is(err, errShare):
+	case errors.Is(err, errBusy), errors.Is(err, errShare), errors.Is(err, shared.ErrFull):
 		h.tooMany(w, err)
 	case err != nil:
 		h.refuse(w, http.StatusBadRequest, CodeBody, 0, "the request's body did not arrive whole")
@@ -248,7 +249,7 @@ func (h *Handler) tooMany(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, errBusy):
 		h.refuse(w, http.StatusServiceUnavailable, CodeLimit, 1, err.Error())
-	case errors.Is(err, errShare):
+	case errors.Is(err, errShare), errors.Is(err, shared.ErrFull):
 		h.refuse(w, http.StatusTooManyRequests, CodeLimit, 1, err.Error())
 	default:
 		h.refuse(w, http.StatusTooManyRequests, CodeLimit, 60, err.Error())

@@ -170,3 +170,20 @@ func (b *book) first(ctx context.Context, k key) (*entry, error) {
 	}
 	return e, err
 }
+
+// beyond returns the sizes of runs of one principal, and how much more they take than they leave for others. While more than half of the log is free, no principal takes more, and
+// there are no sizes.
+func (r *Runner) beyond(ctx context.Context, kept []string) (sizes map[string]int64, beyond int64, err error) {
+	left, err := r.book.log.Left(ctx)
+	if err != nil || left > r.cfg.MaxBytes/20*9 {
+		return nil, 0, err
+	}
+	sizes, beyond = map[string]int64{}, -left
+	for _, name := range kept {
+		if sizes[name], err = r.book.log.Size(ctx, name); err != nil {
+			return nil, 0, err
+		}
+		beyond += sizes[name]
+	}
+	return sizes, beyond, nil
+}

@@ -242,8 +242,7 @@ func (r *Runner) preserve(ctx context.Context, k key, e *entry, s run.WaitingUse
 	return err
 }
 
-// valid reports whether a waiting run can go on when it gets its answer. A run that cannot fails. Each Runner checks each question of an earlier owner
-// once.
+// valid reports whether a waiting run can go on when it gets its answer. A run that cannot fails. Each Runner checks each question of an earlier owner once.
 func (r *Runner) valid(ctx context.Context, k key, e *entry, s run.WaitingUser, worker *Worker) (bool, error) {
 	r.mu.Lock()
 	checked := e.Owner == r.book.node || r.kept[k] == s.Pending

@@ -221,15 +221,16 @@ func (r *Runner) check(q Request) (*beginning, error) {
 	return b, nil
 }
 
-// room counts a new run of a principal, and removes the principal's oldest runs that have ended if too many are kept.
+// room counts a new run of a principal, and removes the principal's oldest runs that have ended if too many are kept, or if they take more bytes than the principal leaves for
+// others.
 func (r *Runner) room(ctx context.Context, principal string) error {
-	if err := errors.Join(r.book.log.Room(ctx), r.open.Room(ctx)); err != nil {
-		return err
-	}
 	if err := r.count(principal); err != nil {
 		return err
 	}
 	err := r.trim(ctx, principal)
+	if err == nil {
+		err = errors.Join(r.book.log.Room(ctx), r.open.Room(ctx))
+	}
 	if err != nil {
 		r.uncount(principal)
 	}
@@ -242,9 +243,14 @@ func (r *Runner) trim(ctx context.Context, principal string) error {
 	if err != nil {
 		return err
 	}
+	sizes, beyond, err := r.beyond(ctx, kept)
+	if err != nil {
+		return err
+	}
 	n := len(kept)
+	full := func() bool { return n >= r.cfg.MaxKept || beyond > 0 }
 	for _, name := range kept {
-		if n < r.cfg.MaxKept {
+		if !full() {
 			return nil
 		}
 		last, err := r.book.last(ctx, parseKey(name))
@@ -258,11 +264,12 @@ func (r *Runner) trim(ctx context.Context, principal string) error {
 			return err
 		}
 		n--
+		beyond -= 2 * sizes[name] // the principal has less, and leaves more
 	}
-	if n < r.cfg.MaxKept {
+	if !full() {
 		return nil
 	}
-	return fmt.Errorf("%w: %d runs of this principal have not ended: cancel some, or wait", ErrTooMany, n)
+	return fmt.Errorf("%w: %d runs of this principal have not ended, or take as much as it may: cancel some, or wait", ErrTooMany, n)
 }
 
 // count counts a new open run.
@@ -315,8 +322,7 @@ func (r *Runner) get(ctx context.Context, k key) (*Run, error) {
 	return view(k.id, first, last), nil
 }
 
-// List returns at most limit runs of a principal, the newest first, and whether there are more. after is the id of the last run of the page before; ""
-// begins with the newest.
+// List returns at most limit runs of a principal, the newest first, and whether there are more. after is the id of the last run of the page before; "" begins with the newest.
 func (r *Runner) List(ctx context.Context, principal, after string, limit int) (page []*Run, more bool, err error) {
 	names, err := r.book.log.Names(ctx, hashed(principal)+".*")
 	if err != nil {
@@ -435,9 +441,8 @@ func (r *Runner) Cancel(ctx context.Context, principal, id, reason string) (*Run
 	return now, err
 }
 
-// Follow calls f with each message of a run whose number is above after, in order: those that are there, and then each new one. It returns nil after the last
-// message of a run that has ended. It ends with the error of f, of ctx, or with ErrClosing. idle, if not nil, is called before the
-// first wait, and when no message came for a time.
+// Follow calls f with each message of a run whose number is above after, in order: those that are there, and then each new one. It returns nil after the last message of a run
+// that has ended. It ends with the error of f, of ctx, or with ErrClosing. idle, if not nil, is called before the first wait, and when no message came for a time.
 func (r *Runner) Follow(ctx context.Context, principal, id string, after uint64, f func(Message) error, idle func() error) error {
 	k, err := keyOf(principal, id)
 	if err != nil {

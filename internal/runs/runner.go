@@ -78,6 +78,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.MaxAge = min(cmp.Or(c.MaxAge, 24*time.Hour), c.Keep)
 	c.Lease = cmp.Or(c.Lease, 15*time.Second)
 	c.MaxTurn = cmp.Or(c.MaxTurn, time.Hour)
+	c.MaxBytes = cmp.Or(c.MaxBytes, c.Store.MaxBytes()/2)
 	c.MaxRunning = cmp.Or(c.MaxRunning, 32)
 	c.MaxOpen = cmp.Or(c.MaxOpen, 2000)
 	c.MaxKept = cmp.Or(c.MaxKept, 500)

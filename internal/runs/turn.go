@@ -78,8 +78,7 @@ type outcome struct {
 	err    error
 }
 
-// work calls the Worker, and tells the machine how the turn has ended. A Worker that does not return after it was told to stop is abandoned: it keeps
-// its room until it returns.
+// work calls the Worker, and tells the machine how the turn has ended. A Worker that does not return after it was told to stop is abandoned: it keeps its room until it returns.
 func (t *Turn) work(ctx context.Context) {
 	done := make(chan outcome, 1)
 	go func() {

@@ -9,9 +9,10 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/account"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
@@ -24,8 +25,7 @@ const (
 	maxInput     = 4096            // characters of a text to speak
 	maxBody      = 64 << 10        // bytes of the JSON with such a text
 
-	maxParallel = 8 // requests at a time
-	maxShare    = 4 // of these, those of one principal
+	maxParallel = 8 // requests at a time; a principal has at most as many as it leaves for others
 	busyRetry   = 2 * time.Second
 )
 
@@ -39,11 +39,8 @@ type Config struct {
 
 // Handler serves the endpoints. Its methods may be called by several goroutines at a time.
 type Handler struct {
-	cfg Config
-
-	mu     sync.Mutex
-	served map[string]int // the requests of each principal that are being served
-	all    int
+	cfg    Config
+	places *account.Budget
 }
 
 // New returns a Handler.
@@ -51,7 +48,7 @@ func New(cfg Config) *Handler {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Handler{cfg: cfg, served: map[string]int{}}
+	return &Handler{cfg: cfg, places: account.New(maxParallel)}
 }
 
 // Problem is the refusal of a request.
@@ -71,29 +68,18 @@ func bad(param, format string, values ...any) *Problem {
 
 // enter counts a request of a principal. done must be called at its end. It returns a Problem when there are too many.
 func (h *Handler) enter(principal string) (done func(), p *Problem) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.all >= maxParallel || h.served[principal] >= maxShare {
+	if h.places.Take(principal, 1) != nil {
 		return nil, &Problem{
 			Status: http.StatusTooManyRequests, Code: "too_many_requests", Retry: busyRetry,
-			Message: fmt.Sprintf("the server transcribes and speaks for %d requests at a time, %d of one key: wait until one of them is answered", maxParallel, maxShare),
+			Message: fmt.Sprintf("the server transcribes and speaks for %d requests at a time, in shares of their keys: wait until one of them is answered", maxParallel),
 		}
 	}
-	h.all++
-	h.served[principal]++
-	return func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.all--
-		if h.served[principal]--; h.served[principal] == 0 {
-			delete(h.served, principal)
-		}
-	}, nil
+	return func() { h.places.Give(principal, 1) }, nil
 }
 
 // stageProblem is the response to a request in which a stage failed.
 func stageProblem(err error) *Problem {
-	p := &Problem{Status: http.StatusBadGateway, Code: "stage_failed", Message: err.Error()}
+	p := &Problem{Status: http.StatusBadGateway, Code: "stage_failed", Message: room.Public(err.Error())}
 	switch {
 	case errors.Is(err, pipeline.ErrUnavailable):
 		p.Status, p.Code = http.StatusServiceUnavailable, "stage_unavailable"

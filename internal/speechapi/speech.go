@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"unicode/utf8"
 
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/internal/wav"
@@ -29,8 +30,7 @@ type speechRequest struct {
 // Speech answers a request for speech.
 func (h *Handler) Speech(w http.ResponseWriter, r *http.Request, principal string) *Problem {
 	var q speechRequest
-	body := http.MaxBytesReader(w, r.Body, maxBody)
-	text, err := io.ReadAll(body)
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		return badBody(err)
 	}
@@ -216,8 +216,7 @@ func (s *speaker) end() {
 	}
 }
 
-// fail ends a response that has begun: with an error event, or by cutting the connection, so that the client does not take the sound
-// for whole.
+// fail ends a response that has begun: with an error event, or by cutting the connection, so that the client does not take the sound for whole.
 func (s *speaker) fail(p *Problem) {
 	if s.events != nil {
 		s.events.fail(p)
@@ -231,6 +230,9 @@ func badBody(err error) *Problem {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
 		return &Problem{Status: http.StatusRequestEntityTooLarge, Code: "body_too_large", Message: "the body is longer than " + size(large.Limit)}
+	}
+	if errors.Is(err, account.ErrFull) {
+		return &Problem{Status: http.StatusTooManyRequests, Code: "server_busy", Retry: busyRetry, Message: "there is no memory for this request now: try again in a moment"}
 	}
 	return &Problem{Status: http.StatusBadRequest, Code: "invalid_body", Message: "the body cannot be read: " + err.Error()}
 }

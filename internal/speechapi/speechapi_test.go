@@ -282,7 +282,7 @@ func TestAPrincipalHasAShare(t *testing.T) {
 	d := open(t, script(t, "synthesizer: {rules: [{when: {contains: slow}, after: 100ms, stall: true}]}"))
 	ctx, cancel := context.WithCancel(t.Context())
 	var begun, over sync.WaitGroup
-	for range maxShare {
+	for range maxParallel / 2 {
 		begun.Add(1)
 		over.Go(func() {
 			r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url+"audio/speech", strings.NewReader(`{"input":"slow"}`))
@@ -337,4 +337,16 @@ func TestSegments(t *testing.T) {
 	g.Expect(whole).To(gomega.Equal(long))
 	g.Expect(len(segments(long))).To(gomega.BeNumerically(">", 1))
 	g.Expect(segments(nil)).To(gomega.HaveLen(1))
+}
+
+// TestALongRecordingIsReadNoFurther checks that the server reads a recording that is too long only as far as it may be, whatever its rate is.
+func TestALongRecordingIsReadNoFurther(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for _, rate := range []int{8000, 48000} {
+		sound := bytes.NewReader(make([]byte, 40<<20))
+		p := (&transcriptionRequest{}).recording(io.MultiReader(bytes.NewReader(wav.Header(rate, wav.Unknown)), sound))
+		g.Expect(p).NotTo(gomega.BeNil())
+		g.Expect(p.Message).To(gomega.ContainSubstring("longer than"))
+		g.Expect(40<<20 - sound.Len()).To(gomega.BeNumerically("~", int(maxLength.Seconds())*rate*2, 64<<10))
+	}
 }

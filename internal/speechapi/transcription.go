@@ -119,31 +119,37 @@ func (q *transcriptionRequest) take(part *multipart.Part) *Problem {
 	return nil
 }
 
-// recording reads the file.
+// recording reads the file, and resamples it while it arrives: what is too long is refused before it takes more memory than a recording may.
 func (q *transcriptionRequest) recording(file io.Reader) *Problem {
-	pcm, rate, err := wav.ReadAll(file, int(maxLength.Seconds()*48000))
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		return badBody(err)
-	case errors.Is(err, wav.ErrFormat):
-		return bad("file", "%v; this server reads WAV files: ffmpeg -i FILE -ar 16000 -ac 1 recording.wav makes one", err)
-	case errors.Is(err, wav.ErrTooLong):
-		return tooLong()
-	case err != nil:
-		return badBody(err)
+	sound, err := wav.NewReader(file)
+	if err != nil {
+		return badFile(err)
 	}
-	resampler, err := voice.NewResampler(rate, pipeline.InputRate)
+	resampler, err := voice.NewResampler(sound.Rate, pipeline.InputRate)
 	if err != nil {
 		return bad("file", "%v", err)
 	}
-	if q.pcm = resampler.FlushPCM16(resampler.AppendPCM16(nil, pcm)); len(q.pcm) > int(maxLength.Seconds())*pipeline.InputRate {
-		return tooLong()
+	q.pcm = []int16{}
+	var read [4096]int16
+	for most := int(maxLength.Seconds()) * pipeline.InputRate; !errors.Is(err, io.EOF); {
+		var n int
+		if n, err = sound.Read(read[:]); err != nil && !errors.Is(err, io.EOF) {
+			return badBody(err)
+		}
+		if q.pcm = resampler.AppendPCM16(q.pcm, read[:n]); len(q.pcm) > most {
+			return tooLong()
+		}
 	}
-	if q.pcm == nil {
-		q.pcm = []int16{}
-	}
+	q.pcm = resampler.FlushPCM16(q.pcm)
 	return nil
+}
+
+// badFile is the response to a file that is no WAV file, or that cannot be read.
+func badFile(err error) *Problem {
+	if errors.Is(err, wav.ErrFormat) {
+		return bad("file", "%v; this server reads WAV files: ffmpeg -i FILE -ar 16000 -ac 1 recording.wav makes one", err)
+	}
+	return badBody(err)
 }
 
 func tooLong() *Problem { return bad("file", "longer than %v: send it in pieces", maxLength) }

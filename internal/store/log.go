@@ -4,6 +4,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -164,11 +165,34 @@ func (l *Log) HalfRoom(ctx context.Context) error {
 }
 
 func (l *Log) findRoom(ctx context.Context, tenths int64) error {
-	return l.findRoomFor(ctx, tenths, l.limit, func(ctx context.Context) (used uint64, err error) {
-		info, err := l.in.Info(ctx)
-		if err == nil {
-			used = info.State.Bytes
-		}
-		return used, err
+	return l.findRoomFor(ctx, tenths, l.limit, l.used)
+}
+
+func (l *Log) used(ctx context.Context) (used uint64, err error) {
+	info, err := l.in.Info(ctx)
+	if err == nil {
+		used = info.State.Bytes
+	}
+	return used, err
+}
+
+// Left returns how many bytes are left until Room returns ErrFull.
+func (l *Log) Left(ctx context.Context) (left int64, err error) {
+	err = l.read(ctx, func(ctx context.Context) error {
+		used, err := l.used(ctx)
+		left = l.limit/10*9 - int64(used) //nolint:gosec // a number of bytes
+		return err
 	})
+	return left, err
+}
+
+// Size returns how many bytes the entries of a list have.
+func (l *Log) Size(ctx context.Context, name string) (size int64, err error) {
+	for e := (Entry{}); ; size += int64(len(e.Value)) {
+		if e, err = l.Next(ctx, name, e.Revision); errors.Is(err, ErrNotFound) {
+			return size, nil
+		} else if err != nil {
+			return 0, err
+		}
+	}
 }

@@ -68,16 +68,31 @@ func TestCloseWaitsForTheStore(t *testing.T) {
 			<-time.After(time.Second)
 			h.Committed(1)
 		}()
+		began := time.Now()
 		g.Expect(h.Close()).To(gomega.Succeed())
 		g.Expect(c.ids).To(gomega.HaveLen(1))
+		g.Expect(time.Since(began)).To(gomega.Equal(time.Second), "nothing waits any more")
 
 		stuck := NewHub(env.System(), &notingConnection{}, func() bool { return true })
 		stuck.HoldUncommitted()
 		g.Expect(stuck.Send(numbered(1, 1), nil)).To(gomega.Succeed())
-		began := time.Now()
+		began = time.Now()
 		g.Expect(stuck.Close()).To(gomega.Succeed())
 		g.Expect(time.Since(began)).To(gomega.Equal(commitLimit))
 	})
+}
+
+func TestEventsThatWaitForTheStoreAreBounded(t *testing.T) {
+	g, c := gomega.NewWithT(t), &notingConnection{}
+	h := NewHub(env.System(), c, func() bool { return true })
+	h.HoldUncommitted()
+	for n := range uint64(maxHeld) {
+		g.Expect(h.Send(numbered(1, n+1), nil)).To(gomega.Succeed())
+	}
+	g.Expect(h.Send(numbered(1, maxHeld+1), nil)).To(gomega.MatchError(ErrBackpressure))
+	h.Committed(maxHeld)
+	g.Expect(c.ids).To(gomega.HaveLen(maxHeld))
+	g.Expect(h.Close()).To(gomega.Succeed())
 }
 
 func TestEventsAfterTheLossOfAProcess(t *testing.T) {

@@ -77,6 +77,64 @@ func TestResolveFindsCapabilities(t *testing.T) {
 	g.Expect(Resolve(sinkConnection{})).To(gomega.Equal(Capabilities{}))
 }
 
+// TestNobodyKeepsEventsForAClientThatCannotReturn checks what an event becomes that no connection takes.
+func TestNobodyKeepsEventsForAClientThatCannotReturn(t *testing.T) {
+	g := gomega.NewWithT(t)
+	returns := true
+	h := NewHub(env.System(), sinkConnection{}, func() bool { return returns })
+	<-h.Detach()
+	sent := func() {}
+	g.Expect(h.Send(Event{Type: "x"}, sent)).To(gomega.Succeed())
+	g.Expect(h.unsent).To(gomega.HaveLen(1))
+	returns = false
+	g.Expect(h.Send(Event{Type: "x"}, sent)).To(gomega.MatchError(ErrUnreachable))
+	g.Expect(h.unsent).To(gomega.HaveLen(1))
+	g.Expect(h.Close()).To(gomega.Succeed())
+}
+
+// leavingConnection is a connection that ends with an event that it has not sent.
+type leavingConnection struct {
+	sinkConnection
+	unsent func()
+}
+
+func (c leavingConnection) Abandon() []func() { return []func(){c.unsent} }
+
+// TestAClientReconnects checks that one request at a time reconnects a client, that it gets one connection, and that events of the old one count as sent once the new
+// one has them.
+func TestAClientReconnects(t *testing.T) {
+	g := gomega.NewWithT(t)
+	sent := 0
+	h := NewHub(env.System(), leavingConnection{unsent: func() { sent++ }}, func() bool { return true })
+	g.Expect(h.Reserve("")).To(gomega.Succeed())
+	g.Expect(h.Reserve("")).To(gomega.MatchError(ErrReconnecting))
+	h.Unreserve()
+	g.Expect(h.Reserve("")).To(gomega.Succeed())
+	g.Expect(h.Attach(sinkConnection{}, "")).To(gomega.BeFalse(), "the old connection is still there")
+	<-h.Detach()
+	g.Expect(sent).To(gomega.BeZero())
+	g.Expect(h.Attach(sinkConnection{}, "")).To(gomega.BeTrue())
+	g.Expect(sent).To(gomega.Equal(1))
+	h.Unreserve()
+	g.Expect(h.Close()).To(gomega.Succeed())
+}
+
+func TestSoManyControllersJoin(t *testing.T) {
+	g := gomega.NewWithT(t)
+	h := NewHub(env.System(), sinkConnection{}, func() bool { return false })
+	var joined []*Sideband
+	for range MaxControllers {
+		s := NewSideband(true, &countingLink{})
+		g.Expect(h.Join(s)).To(gomega.Succeed())
+		joined = append(joined, s)
+	}
+	g.Expect(h.Join(NewSideband(true, &countingLink{}))).To(gomega.MatchError(ErrTooManyControllers))
+	for _, s := range joined {
+		h.Leave(s)
+	}
+	g.Expect(h.Close()).To(gomega.Succeed())
+}
+
 // sinkConnection is a connection with an output; it takes every event.
 type sinkConnection struct{}
 

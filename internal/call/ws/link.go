@@ -8,6 +8,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/env"
 )
@@ -18,6 +19,7 @@ import (
 const (
 	maxQueued      = 4096
 	maxQueuedBytes = 16 << 20
+	ownQueued      = 1 << 20 // beside the budget
 )
 
 // closeTimeout is how long a connection that closes may take to write what waits.
@@ -31,8 +33,8 @@ type Limits struct {
 	EventsPerSecond int
 	// MaxMessage is the size of the largest message, in bytes.
 	MaxMessage int64
-	// Memory is the budget of all connections for large messages; nil has no limit.
-	Memory *Memory
+	// Memory is the budget of all connections for messages above 256 KiB, and for what waits to be written.
+	Memory account.Purse
 }
 
 // Link is one WebSocket. It implements link.Connection and link.SidebandLink and is safe for concurrent use. Events that are
@@ -50,12 +52,13 @@ type Link struct {
 
 	mu        sync.Mutex
 	queue     []outgoing
-	bytes     int         // the size of the events in queue
-	unwritten []outgoing  // the event whose write has failed, or none
-	closed    bool        // nothing more is queued
-	finished  bool        // its goroutines must not begin any more
-	why       conn.Reason // the reason of the end
-	broken    bool        // the client has sent what is no WebSocket frame
+	bytes     int              // the size of the events in queue
+	memory    *account.Account // for them
+	unwritten []outgoing       // the event whose write has failed, or none
+	closed    bool             // nothing more is queued
+	finished  bool             // its goroutines must not begin any more
+	why       conn.Reason      // the reason of the end
+	broken    bool             // the client has sent what is no WebSocket frame
 }
 
 // outgoing is an event that waits to be written, and the function to call after the write.
@@ -67,7 +70,7 @@ type outgoing struct {
 // NewLink returns a link that has no connection yet.
 func NewLink(limits Limits) *Link {
 	return &Link{
-		limits: limits, cancel: func() {},
+		limits: limits, memory: limits.Memory.Open(ownQueued), cancel: func() {},
 		wake: make(chan struct{}, 1), ended: make(chan struct{}), gone: make(chan struct{}),
 	}
 }
@@ -106,7 +109,7 @@ func (l *Link) Send(e link.Event, sent func()) error {
 	switch {
 	case l.closed:
 		return link.ErrClosed
-	case len(l.queue) >= maxQueued || l.bytes+len(e.Text) > maxQueuedBytes:
+	case len(l.queue) >= maxQueued || l.bytes+len(e.Text) > maxQueuedBytes, l.memory.Take(int64(len(e.Text))) != nil:
 		return link.ErrBackpressure
 	}
 	l.queue = append(l.queue, outgoing{e.Text, sent})
@@ -135,6 +138,7 @@ func (l *Link) pop() (event outgoing, ok, more bool) {
 	l.queue[0] = outgoing{}
 	l.queue = l.queue[1:]
 	l.bytes -= len(event.text)
+	l.memory.Give(int64(len(event.text)))
 	return event, true, true
 }
 
@@ -159,6 +163,7 @@ func (l *Link) End() {
 // Cut implements link.SidebandLink.
 func (l *Link) Cut() {
 	l.mu.Lock()
+	l.memory.Give(int64(l.bytes))
 	l.queue, l.bytes, l.why = nil, 0, conn.Overrun
 	l.mu.Unlock()
 	l.End()
@@ -185,6 +190,7 @@ func (l *Link) Abandon() (unsent []func()) {
 	if !closed {
 		close(l.ended)
 	}
+	l.memory.Close()
 	defer close(l.gone)
 	for _, o := range append(l.unwritten, l.queue...) {
 		if o.sent != nil {
@@ -202,6 +208,7 @@ func (l *Link) Close() error {
 	l.goroutines.Wait()
 	limit.Stop()
 	l.cancel()
+	l.memory.Close()
 	defer close(l.gone)
 	return l.conn.CloseNow()
 }

@@ -66,7 +66,7 @@ func (l *Link) read(ctx context.Context, to Receiver) {
 				}
 			}
 		}
-		l.limits.Memory.give(m.charged)
+		l.limits.Memory.Give(l.limits.Memory.Payer, m.charged)
 		if err != nil {
 			l.lost(err, to)
 			return
@@ -104,6 +104,9 @@ type message struct {
 	refused string // the code of the error if the message was not taken, and why
 	why     string
 }
+
+// ownMessage is the size in bytes up to which each connection may send a message independently of the other connections.
+const ownMessage = 256 << 10
 
 // messageTimeout is how long a client may take to send a message above ownMessage. Its bytes are the server's memory.
 const messageTimeout = 30 * time.Second
@@ -147,9 +150,9 @@ func (l *Link) readMessage(from io.Reader) (m message, err error) {
 // grow doubles the room of a message and charges that to the budget. If the budget has too little, it refuses the message.
 func (l *Link) grow(m *message) {
 	room := min(2*int64(cap(m.text)), l.limits.MaxMessage+1)
-	if !l.limits.Memory.take(room - m.charged) {
+	if l.limits.Memory.Take(l.limits.Memory.Payer, room-m.charged) != nil {
 		m.refused = "server_busy"
-		m.why = fmt.Sprintf("the server has no memory for events above %d bytes now: send audio in smaller pieces", ownMessage)
+		m.why = fmt.Sprintf("there is no memory for events above %d bytes now, of all or of your share: send audio in smaller pieces", ownMessage)
 		return
 	}
 	m.charged = room

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/coord/run"
 	"github.com/antiphon-rt/antiphon/internal/once"
 	"github.com/antiphon-rt/antiphon/internal/runs"
@@ -263,6 +264,8 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 	switch {
 	case errors.As(err, &long):
 		return fmt.Errorf("%w: the body has more than %d bytes", runs.ErrInvalid, long.Limit)
+	case errors.Is(err, account.ErrFull):
+		return err
 	case err != nil:
 		return fmt.Errorf("%w: the body did not arrive whole", runs.ErrInvalid)
 	case len(text) == 0:
@@ -304,6 +307,7 @@ func classify(err error) (status int, code, kind string) {
 		{runs.ErrEnded, http.StatusConflict, "run_ended"},
 		{runs.ErrTooMany, http.StatusTooManyRequests, "too_many_runs"},
 		{runs.ErrClosing, http.StatusServiceUnavailable, "server_stopping"},
+		{account.ErrFull, http.StatusTooManyRequests, "server_busy"},
 		{store.ErrUnavailable, http.StatusServiceUnavailable, "store_unavailable"},
 	} {
 		if errors.Is(err, c.is) {

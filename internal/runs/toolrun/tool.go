@@ -33,8 +33,7 @@ const codeNotApproved = "not_approved"
 // callStep is the step in which the tool runs. The Idempotency-Key of its request is the id of the run with this name.
 const callStep = "call"
 
-// Worker returns the worker that runs a tool. The input of a run is the JSON object of the tool's arguments, and its output is the text of the tool's output as a
-// JSON string.
+// Worker returns the worker that runs a tool. The input of a run is the JSON object of the tool's arguments, and its output is the text of the tool's output as a JSON string.
 func Worker(t *pipeline.ServerTool, b Background) runs.Worker {
 	return runs.Worker{
 		Tool: t.Name, Approval: b.Approval, Check: checkArguments,

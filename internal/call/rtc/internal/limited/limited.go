@@ -3,6 +3,7 @@ package limited
 
 import (
 	"net"
+	"net/netip"
 	"sync"
 )
 
@@ -13,10 +14,10 @@ type Listener struct {
 
 	mu    sync.Mutex
 	open  int
-	hosts map[string]int // open connections by address
+	hosts map[string]int // open connections by Client
 }
 
-// New returns a listener with at most so many connections at a time in all, and from each address.
+// New returns a listener with at most so many connections at a time in all, and from each client.
 func New(l net.Listener, all, each int) *Listener {
 	return &Listener{Listener: l, all: all, each: each, hosts: map[string]int{}}
 }
@@ -28,7 +29,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		host := hostOf(c.RemoteAddr())
+		host := Client(c.RemoteAddr())
 		if l.take(host) {
 			return &conn{Conn: c, close: sync.OnceFunc(func() { l.give(host) })}, nil
 		}
@@ -68,11 +69,16 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// hostOf returns an address without its port.
-func hostOf(a net.Addr) string {
-	host, _, err := net.SplitHostPort(a.String())
+// Client returns what counts as one client of an address: its IPv4 address, or the network of 64 bits of its IPv6 address, because one host can use all addresses of
+// its network.
+func Client(a net.Addr) string {
+	at, err := netip.ParseAddrPort(a.String())
 	if err != nil {
 		return a.String()
 	}
-	return host
+	host := at.Addr().Unmap().WithZone("")
+	if host.Is6() {
+		return netip.PrefixFrom(host, 64).Masked().String()
+	}
+	return host.String()
 }

@@ -2,6 +2,7 @@ package limited
 
 import (
 	"net"
+	"net/netip"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -50,5 +51,14 @@ func TestLimits(t *testing.T) {
 			g.Expect(listener.open).To(gomega.BeZero())
 			g.Expect(listener.hosts).To(gomega.BeEmpty())
 		})
+	}
+}
+
+// TestClient checks what counts as one client.
+func TestClient(t *testing.T) {
+	for at, want := range map[string]string{
+		"192.0.2.7:80": "192.0.2.7", "[::ffff:192.0.2.7]:80": "192.0.2.7", "[2001:db8::1]:80": "2001:db8::/64", "[2001:db8::2:0:0:7]:1": "2001:db8::/64",
+	} {
+		gomega.NewWithT(t).Expect(Client(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(at)))).To(gomega.Equal(want), at)
 	}
 }
