@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/coord/journal"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/internal/steps"
@@ -51,6 +52,8 @@ type Log interface {
 	Room(ctx context.Context) error
 	// HalfRoom returns an error if a list that takes much may take no more, because the lists take more than half of the room.
 	HalfRoom(ctx context.Context) error
+	// Left returns how many bytes are left until Room returns an error. The answer may be a moment old.
+	Left(ctx context.Context) (int64, error)
 }
 
 // Limits bound the journal. A zero field takes its default.
@@ -87,6 +90,7 @@ type Book struct {
 	unjournalled atomic.Uint64
 	without      atomic.Int64  // calls that are not journalled now
 	ending       chan struct{} // has room for maxEnding
+	room         *account.Budget
 
 	mu   sync.Mutex
 	open map[*Writer]bool // those that write
@@ -109,7 +113,7 @@ func New(cfg Config) *Book {
 	if cfg.Retry == 0 {
 		cfg.Retry = time.Second
 	}
-	return &Book{cfg: cfg, ending: make(chan struct{}, maxEnding), open: map[*Writer]bool{}}
+	return &Book{cfg: cfg, ending: make(chan struct{}, maxEnding), open: map[*Writer]bool{}, room: account.New(0)}
 }
 
 // WriteAgain has every call of this process write its whole State, also if nothing has changed in it: the store has lost its data.
@@ -231,6 +235,7 @@ type tail struct {
 	newest journal.Record
 	// former: the newest State was written by a former owner. Its entry may be so old that the store removes it soon.
 	former bool
+	held   int64 // how many bytes of Book.room this owner has
 }
 
 // read reads the log of a call up to its newest entry. It returns ErrConflict if the owner has written the whole State meanwhile, and has removed the entries before it.

@@ -5,6 +5,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/coord/journal"
@@ -24,6 +25,7 @@ const (
 // run asks the store until the Writer is closed and nothing is left to do.
 func (w *Writer) run() {
 	defer close(w.gone)
+	defer func() { w.book.room.Give(w.principal(), w.at.held) }()
 	closing := w.closing // nil while the Writer is being closed
 	due := make(chan struct{})
 	begin := func() {
@@ -229,9 +231,23 @@ func (w *Writer) store(ctx context.Context, records []Record, to journal.Record)
 	if whole && len(all)*maxPiece > w.book.cfg.MaxState+maxPiece {
 		return errTooLarge
 	}
-	if err := w.mayTake(ctx, whole, all); err != nil {
+	grows := int64(0)
+	if !records[0].Ended { // what ends is removed, and makes room
+		if grows, err = w.mayTake(ctx, whole, all); err != nil {
+			return err
+		}
+	}
+	if err := w.write(ctx, whole, all, to); err != nil {
+		w.book.room.Give(w.principal(), max(0, grows))
 		return err
 	}
+	w.at.held += grows
+	w.book.room.Give(w.principal(), max(0, -grows))
+	return nil
+}
+
+// write appends the entries of records, of which the newest has the number to.
+func (w *Writer) write(ctx context.Context, whole bool, all []entry, to journal.Record) error {
 	begins, bytes := uint64(0), 0
 	for i, e := range all {
 		e.node, e.newest = w.book.cfg.Node, uint64(w.at.newest)
@@ -264,19 +280,44 @@ func (w *Writer) store(ctx context.Context, records []Record, to journal.Record)
 	return nil
 }
 
-// mayTake returns an error if the journal of the call is large, would grow by these entries, and has to leave the room to others.
-func (w *Writer) mayTake(ctx context.Context, whole bool, all []entry) error {
+// principal returns whose call it is; "" if the server has no keys.
+func (w *Writer) principal() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.state.Call.Principal
+}
+
+// mayTake takes the room by which the journal of the call grows with these entries. It returns an error, and takes nothing, if the journal is large and has to leave the
+// room to others, or if the journals of its principal would take more than they leave free. Nobody knows whose calls those without a principal are.
+func (w *Writer) mayTake(ctx context.Context, whole bool, all []entry) (grows int64, err error) {
 	size, most := 0, max(modest, w.at.size+slack)
 	if !whole {
 		size, most = w.at.size, modest
 	}
 	for _, e := range all {
-		size += len(e.piece)
+		grows += int64(len(e.piece))
 	}
-	if size <= most {
-		return nil
+	if size += int(grows); size > most {
+		err = w.book.cfg.Log.HalfRoom(ctx)
 	}
-	return w.book.cfg.Log.HalfRoom(ctx)
+	principal := w.principal()
+	if err != nil || principal == "" {
+		return 0, err
+	}
+	if whole {
+		grows -= w.at.held
+	}
+	if grows > 0 {
+		left, err := w.book.cfg.Log.Left(ctx)
+		if err != nil {
+			return 0, err
+		}
+		w.book.room.SetFree(left) // other servers have a part of the room
+		if err := w.book.room.Take(principal, grows); err != nil {
+			return 0, fmt.Errorf("the journals of the calls of %s leave too little to others: %w", principal, err)
+		}
+	}
+	return grows, nil
 }
 
 // look reads the newest entry of the log, and returns what it says.
@@ -286,7 +327,7 @@ func (w *Writer) look(ctx context.Context) journal.Event {
 	case errors.Is(err, ErrUnknown) && w.at.last == 0:
 		return journal.Found{To: w.at.newest} // the first entry is not there
 	case errors.Is(err, ErrUnknown) && w.book.cfg.Log.Lost(w.at.last):
-		w.at = tail{epoch: w.epoch} // the next entry is the first one
+		w.at = tail{epoch: w.epoch, held: w.at.held} // the next entry is the first one
 		return journal.Found{}
 	case errors.Is(err, ErrUnknown):
 		return journal.Gone{}

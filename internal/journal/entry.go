@@ -18,6 +18,10 @@ const (
 	maxPiece = 800 << 10
 )
 
+// version is the version of the entries that this program writes: the upper four bits of the flags. It reads this version and the one before. It changes when a
+// program of the version before would misread an entry: a new field of a Record does not change it, because such a program ignores the field.
+const version = 1
+
 const (
 	flagFirst byte = 1 << iota // the first piece
 	flagLast                   // the last piece
@@ -42,7 +46,7 @@ func (e entry) last() bool  { return e.flags&flagLast != 0 }
 func (e entry) bytes() []byte {
 	node := e.node[:min(len(e.node), maxNode)]
 	b := make([]byte, 0, headerSize+len(node)+len(e.piece))
-	b = append(b, e.flags)
+	b = append(b, version<<4|e.flags)
 	b = binary.BigEndian.AppendUint32(b, e.epoch)
 	b = binary.BigEndian.AppendUint64(b, e.whole)
 	b = binary.BigEndian.AppendUint64(b, e.newest)
@@ -58,9 +62,12 @@ func readEntry(b []byte) (entry, error) {
 	if len(b) < headerSize || len(b) < headerSize+int(b[headerSize-1]) {
 		return entry{}, fmt.Errorf("%w: it has %d bytes", ErrDamaged, len(b))
 	}
+	if v := b[0] >> 4; v > version {
+		return entry{}, fmt.Errorf("%w: it has version %d, and this program reads %d and %d", ErrDamaged, v, version-1, version)
+	}
 	begins := headerSize + int(b[headerSize-1])
 	return entry{
-		flags: b[0], epoch: binary.BigEndian.Uint32(b[1:]), whole: binary.BigEndian.Uint64(b[5:]), newest: binary.BigEndian.Uint64(b[13:]),
+		flags: b[0] & 0xf, epoch: binary.BigEndian.Uint32(b[1:]), whole: binary.BigEndian.Uint64(b[5:]), newest: binary.BigEndian.Uint64(b[13:]),
 		node: string(b[headerSize:begins]), piece: b[begins:],
 	}, nil
 }

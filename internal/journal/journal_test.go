@@ -392,45 +392,6 @@ func TestATooLargeCall(t *testing.T) {
 	}
 }
 
-// TestALargeCallLeavesRoomToOthers: while the journals take more than half of the room, a large call may not grow, and a small one may. A large one that is taken over, or that gets smaller, is journalled.
-func TestALargeCallLeavesRoomToOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g, log := gomega.NewWithT(t), &journaltest.Log{}
-		view := &journaltest.View{Log: log}
-		var said bytes.Buffer
-		book := journal.New(journal.Config{Log: view, Logger: slog.New(slog.NewTextHandler(&said, nil))})
-		picture, full := strings.Repeat("x", 300<<10), errors.New("more than half is used")
-		large, small := started(book.Begin(token, nil)), started(book.Begin("small", nil))
-		defer small.Close()
-		large.Record(whole(item(1, 0, picture)))
-		small.Record(whole(item(1, 0, "hello")))
-		synctest.Wait()
-		view.HalfFull.Store(&full)
-		small.Record(journal.Record{Items: []journal.Item{item(2, 1, strings.Repeat("x", 100<<10))}, Last: 2})
-		<-time.After(2 * time.Second)
-		g.Expect(book.Without()).To(gomega.BeZero())
-		large.Record(journal.Record{Items: []journal.Item{item(2, 1, picture)}, Last: 2})
-		<-time.After(2 * time.Second)
-		synctest.Wait()
-		g.Expect(book.Without()).To(gomega.Equal(1))
-		g.Expect(said.String()).To(gomega.ContainSubstring("more than half is used"))
-		large.Record(journal.Record{Removed: []uint64{2}})
-		<-time.After(2 * time.Second)
-		synctest.Wait()
-		g.Expect(book.Without()).To(gomega.BeZero())
-		large.Close()
-
-		_, w, err := book.TakeOver(t.Context(), token, nil, anybody)
-		g.Expect(err).NotTo(gomega.HaveOccurred())
-		next := started(w)
-		next.Record(journal.Record{Client: &journal.Client{Extended: true, TimeZone: "Europe/Oslo"}})
-		<-time.After(2 * time.Second)
-		synctest.Wait()
-		g.Expect(book.Without()).To(gomega.BeZero(), "it is about as large as before")
-		next.Close()
-	})
-}
-
 // slowLog is a log that does one thing at a time, and takes its time for it.
 type slowLog struct {
 	*journaltest.View

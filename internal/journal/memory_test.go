@@ -35,6 +35,7 @@ func (*nowhere) Remove(context.Context, string) error       { return nil }
 func (*nowhere) Room(context.Context) error                 { return nil }
 func (*nowhere) Lost(uint64) bool                           { return false }
 func (*nowhere) HalfRoom(context.Context) error             { return nil }
+func (*nowhere) Left(context.Context) (int64, error)        { return 1 << 40, nil }
 
 // heap returns the bytes that are in use. Pools of buffers are empty after the second collection.
 func heap() int64 {

@@ -90,6 +90,7 @@ type State struct {
 	Last     uint64 // the number of the newest item, also of one that is deleted
 	Summary  string
 	Open     Open
+	Answer   Answer
 	Runs     []Run // the runs that the session follows
 	// Events are the newest events, the oldest first. All events after the number Base are there.
 	Events []Event
@@ -108,8 +109,18 @@ type Open struct {
 	Responses []Response // responses that were created and are not done
 	Playing   string     // the response whose audio plays over WebRTC; "" for none
 	Speech    string     // the item of the user's turn that has begun and is not committed; "" for none
+	Buffered  bool       // the client has sent audio that it has to commit
 	Answering bool       // a response of the conversation is due or under way
+	Queued    bool       // a response of the conversation is due, and not under way
 	Heard     Heard
+}
+
+// Answer is the newest response of the conversation. The zero value is none.
+type Answer struct {
+	Response  string               // its id
+	Asked     *wire.ResponseParams // what the client has asked for; nil for an answer to a turn
+	Says      bool                 // it says words of the server, and no model is asked
+	Cancelled bool                 // the user or the client has ended it
 }
 
 // Response is a response that the client knows of.
@@ -148,6 +159,7 @@ type Record struct {
 	Last     uint64
 	Summary  *string
 	Open     *Open
+	Answer   *Answer
 	Runs     *[]Run
 	Events   []Event
 }
@@ -155,7 +167,7 @@ type Record struct {
 // changesNothing reports whether a record says at most that the call has ended.
 func (r *Record) changesNothing() bool {
 	return r.State == nil && r.Claimed == 0 && r.Settings == nil && r.Client == nil && r.Taken == "" && len(r.Sent) == 0 && len(r.Items) == 0 && len(r.Removed) == 0 &&
-		r.Last == 0 && r.Summary == nil && r.Open == nil && r.Runs == nil && len(r.Events) == 0
+		r.Last == 0 && r.Summary == nil && r.Open == nil && r.Answer == nil && r.Runs == nil && len(r.Events) == 0
 }
 
 // Apply changes the state by a record. The state shares the record's slices and texts.
@@ -187,6 +199,9 @@ func (s *State) Apply(r Record) {
 	}
 	if r.Open != nil {
 		s.Open = *r.Open
+	}
+	if r.Answer != nil {
+		s.Answer = *r.Answer
 	}
 	if r.Runs != nil {
 		s.Runs = *r.Runs

@@ -198,7 +198,11 @@ func (w *Writer) next(e journal.Event, out *outcome) {
 		w.queue.stored(e.To)
 	case journal.Found:
 		w.queue.stored(e.To)
-	case journal.Recorded, journal.Conflict, journal.Failed, journal.Taken, journal.Gone, journal.Late, journal.Over, journal.Stop:
+	case journal.Over:
+		if _, closed := to.(journal.Closed); closed {
+			w.asked = request{} // a State that is written after the end would stay until it expires
+		}
+	case journal.Recorded, journal.Conflict, journal.Failed, journal.Taken, journal.Gone, journal.Late, journal.Stop:
 	}
 	_, failed := e.(journal.Failed)
 	for _, f := range effects {

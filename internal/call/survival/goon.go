@@ -4,6 +4,7 @@ package survival
 // has a time of its own.
 
 import (
+	"slices"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
@@ -12,6 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/internal/call/speaking"
 	"github.com/antiphon-rt/antiphon/internal/journal"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -21,6 +23,8 @@ import (
 type continuation struct {
 	due   bool // an answer is due
 	heard bool // the user has heard the beginning of one
+	// asked is what the client had asked for; nil: the session's settings count.
+	asked *wire.ResponseParams
 	ready bool // the client is back, and has had time to say what it knows
 }
 
@@ -50,8 +54,8 @@ func (s *Survival) Restore() {
 	s.Reconnects.Store(true)
 	s.taken = of.Taken
 	s.sent.restore(of.Sent)
-	s.begun, s.newest, s.open = true, of.Newest(), of.Open
-	s.known.client, s.known.summary, s.known.open = of.Client, of.Summary, of.Open
+	s.begun, s.newest, s.open, s.answer = true, of.Newest(), of.Open, of.Answer
+	s.known.client, s.known.summary, s.known.open, s.known.answer = of.Client, of.Summary, of.Open, of.Answer
 	s.Conversation.Changes() // the journal has them
 	s.Runs.Restore(of.Runs)
 }
@@ -66,8 +70,8 @@ func (s *Survival) Opened() (out room.List) {
 	if s.fresh {
 		out.Send(&wire.SessionUpdated{Session: s.Settings.Current()})
 	}
-	open := s.open
-	if open.Speech != "" { // the audio of the turn is lost
+	open, answer := s.open, s.answer
+	if open.Speech != "" || open.Buffered { // the audio is lost
 		out.Send(&wire.InputAudioBufferCleared{})
 	}
 	lost, newest := s.loseTranscripts()
@@ -81,11 +85,27 @@ func (s *Survival) Opened() (out room.List) {
 		if playing := open.Playing; playing != "" && s.Player.ServerPaced() {
 			out.Send(&wire.OutputAudioBufferCleared{ResponseID: playing})
 		}
-		s.continuation = continuation{due: open.Answering && !newest || heard, heard: heard}
+		s.goesOn(&open, &answer, heard, newest)
 		s.Runs.Continue()
 		return out
 	})
 	return out
+}
+
+// goesOn notes whether an answer is to go on (docs/decisions/088-the-journal-keeps-the-request-of-an-answer.md). heard: the user has heard the beginning of one. lost: the
+// words that were to be answered are lost.
+func (s *Survival) goesOn(open *journal.Open, answer *journal.Answer, heard, lost bool) {
+	c := &s.continuation
+	c.heard, c.due = heard, open.Answering && !lost || heard
+	if open.Queued {
+		return
+	}
+	c.asked = answer.Asked
+	live := slices.IndexFunc(open.Responses, func(r journal.Response) bool { return r.Response.ID == answer.Response })
+	// The server asks its own question again. The client answers a call of its function. What was cancelled stays so.
+	if answer.Says || answer.Cancelled || live >= 0 && speaking.Called(open.Responses[live]) {
+		c.due = false
+	}
 }
 
 // loseTranscripts ends the wait for transcripts whose audio is lost. newest reports that the newest message of the user is one of them.
@@ -125,7 +145,7 @@ func (s *Survival) endCalls(open *journal.Open) (out room.List) {
 // the rest of an answer is to be said.
 func (s *Survival) cutUnheard(open *journal.Open) (out room.List, rest bool) {
 	if !s.Player.ServerPaced() {
-		return nil, len(open.Responses) > 0
+		return nil, slices.ContainsFunc(open.Responses, func(r journal.Response) bool { return r.Response.ConversationID != nil })
 	}
 	if open.Playing == "" && len(open.Responses) == 0 {
 		return nil, false
@@ -181,15 +201,21 @@ func (s *Survival) ContinueAnswer(state *coord.State) room.List {
 	if quiet && state.Waiting == 0 && !(live && free) {
 		return nil // later
 	}
-	heard := s.continuation.heard
+	c := s.continuation
 	s.continuation = continuation{}
 	if !quiet || state.Waiting != 0 || !free || !s.Settings.Responds() {
 		return nil
 	}
 	var p wire.ResponseParams
-	if heard && s.Conversation.EndsInterrupted() {
-		instructions := s.Settings.Current().Instructions + goOnNote
+	if c.asked != nil {
+		p = *c.asked
+	}
+	if it := s.Conversation.Interrupted(); c.heard && it != nil {
+		instructions := s.Settings.Instructions(&p) + goOnNote
 		p.Instructions = &instructions
+		if p.HasInput {
+			p.Input = append(slices.Clip(p.Input), wire.Item{Type: wire.ItemReference, ID: it.ID})
+		}
 	}
 	return s.Generator.Respond(&p)
 }

@@ -65,6 +65,7 @@ type Survival struct {
 	newest uint64 // the number of the newest numbered event
 	events []journal.Event
 	open   journal.Open
+	answer journal.Answer
 	known  known
 	taken  string // the event_id of the client's last event
 	sent   takenEvents
@@ -82,6 +83,7 @@ type Survival struct {
 // known is what the journal knows.
 type known struct {
 	open    journal.Open
+	answer  journal.Answer
 	heard   time.Time
 	client  journal.Client
 	summary string
@@ -146,6 +148,10 @@ func (s *Survival) follow(e wire.ServerEvent) {
 		s.settings = true
 	case *wire.ResponseCreated:
 		o.Responses = append(slices.Clone(o.Responses), journal.Response{Response: e.Response})
+		if e.Response.ConversationID != nil {
+			s.answer = journal.Answer{Response: e.Response.ID}
+			s.answer.Asked, s.answer.Says = s.Generator.Cause(e.Response.ID)
+		}
 	case *wire.ResponseOutputItemAdded:
 		s.item(e.ResponseID, e.Item.ID, func(it *journal.OpenItem) { it.Index, it.Kind = e.OutputIndex, e.Item.Type })
 	case *wire.ResponseContentPartAdded:
@@ -153,6 +159,9 @@ func (s *Survival) follow(e wire.ServerEvent) {
 	case *wire.ResponseOutputItemDone:
 		s.item(e.ResponseID, e.Item.ID, func(it *journal.OpenItem) { it.Done = true })
 	case *wire.ResponseDone:
+		if d := e.Response.StatusDetails; e.Response.ID == s.answer.Response && d != nil && d.Error == nil {
+			s.answer.Cancelled = d.Type == "cancelled"
+		}
 		o.Responses = slices.DeleteFunc(slices.Clone(o.Responses), func(x journal.Response) bool { return x.Response.ID == e.Response.ID })
 	case *wire.OutputAudioBufferStarted:
 		o.Playing = e.ResponseID
@@ -190,13 +199,18 @@ func (s *Survival) item(of, name string, change func(*journal.OpenItem)) {
 // Touch notes that something other than an event may have changed.
 func (s *Survival) Touch() { s.touched = true }
 
-// Record gives the journal what has changed. The actor calls it after every event. m is the state of the machines.
-func (s *Survival) Record(m *coord.State) {
+// Record gives the journal what has changed. The actor calls it after every event. m is the state of the machines. buffered: the client has sent audio that it has
+// to commit.
+func (s *Survival) Record(m *coord.State, buffered bool) {
+	if s.Restored != nil && !s.opened {
+		return // the journal has what the session before has begun
+	}
+	s.open.Buffered = buffered
 	if s.Journal == nil || s.ended || s.moving || !s.Reconnects.Load() {
 		return
 	}
 	at, heard := s.heard(m)
-	if !s.touched && !heard && s.begun {
+	if !s.touched && !heard && s.begun && s.open.Buffered == s.known.open.Buffered {
 		return
 	}
 	s.touched = false
@@ -221,8 +235,11 @@ func (s *Survival) Record(m *coord.State) {
 	if open := s.openNow(at, m); heard || !sameOpen(&s.known.open, &open) {
 		s.known.open, change.Open = open, &open
 	}
+	if answer := s.answer; answer != s.known.answer {
+		s.known.answer, change.Answer = answer, &answer
+	}
 	change.Runs = s.Runs.Changed()
-	if len(change.Events)+len(change.Items)+len(change.Removed) == 0 && change.Client == nil && change.Summary == nil && change.Settings == nil && change.Open == nil && change.Runs == nil {
+	if len(change.Events)+len(change.Items)+len(change.Removed) == 0 && change.Client == nil && change.Summary == nil && change.Settings == nil && change.Open == nil && change.Answer == nil && change.Runs == nil {
 		return // what the client has said since changes nothing: it says it again
 	}
 	if heard {
@@ -237,7 +254,7 @@ func (s *Survival) Record(m *coord.State) {
 
 // sameOpen reports whether the journal need not learn of a change.
 func sameOpen(a, b *journal.Open) bool {
-	return a.Playing == b.Playing && a.Speech == b.Speech && a.Answering == b.Answering &&
+	return a.Playing == b.Playing && a.Speech == b.Speech && a.Buffered == b.Buffered && a.Answering == b.Answering && a.Queued == b.Queued &&
 		slices.EqualFunc(a.Responses, b.Responses, func(x, y journal.Response) bool {
 			return x.Response.ID == y.Response.ID && slices.Equal(x.Items, y.Items)
 		})
@@ -247,7 +264,8 @@ func sameOpen(a, b *journal.Open) bool {
 func (s *Survival) openNow(at playout.Position, m *coord.State) journal.Open {
 	open := s.open
 	_, idle := m.Response.(response.Idle)
-	open.Answering = !idle || m.Waiting != 0 || m.Queued != coord.Queue{} || s.Runs.Informed()
+	open.Queued = m.Waiting != 0 || m.Queued != coord.Queue{} || s.Runs.Informed()
+	open.Answering = !idle || open.Queued || s.continuation.due
 	open.Heard = journal.Heard{Item: uint64(at.Item), MS: at.MS}
 	return open
 }
@@ -269,18 +287,18 @@ func (s *Survival) wholeState(m *coord.State) *journal.State {
 	of.Conversation = s.Conversation.ID()
 	state := &journal.State{
 		Epoch: s.Journal.Epoch(), Call: of, Settings: s.Settings.Current(), Client: s.Settings.Client, Taken: s.taken, Sent: s.sent.unrecorded(), Items: items,
-		Last: s.Conversation.Newest(), Summary: s.Conversation.Summary(), Open: s.openNow(at, m), Events: s.events, Base: s.newest - uint64(len(s.events)),
+		Last: s.Conversation.Newest(), Summary: s.Conversation.Summary(), Open: s.openNow(at, m), Answer: s.answer, Events: s.events, Base: s.newest - uint64(len(s.events)),
 		Runs: s.Runs.Followed(),
 	}
 	s.events, s.settings = nil, false
-	s.known.client, s.known.summary, s.known.open = state.Client, state.Summary, state.Open
+	s.known.client, s.known.summary, s.known.open, s.known.answer = state.Client, state.Summary, state.Open, state.Answer
 	return state
 }
 
 // End records that the call ends. Nobody can go on with it then, unless only its server stops, or it goes on in a fresh session, or its client is lost before a session that goes
 // on here opens: such a client comes back.
 func (s *Survival) End(why conn.Reason, m *coord.State) {
-	s.Record(m)
+	s.Record(m, s.open.Buffered)
 	comesBack := s.Restored != nil && !s.opened && why == conn.Failed
 	if s.Journal == nil || !s.begun || s.ended || why == conn.ServerStops || why == conn.Moves || comesBack {
 		return

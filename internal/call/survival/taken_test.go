@@ -37,6 +37,13 @@ func TestRepeatedEvents(t *testing.T) {
 			}
 		})
 	}
+	t.Run("restored", func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		var all takenEvents
+		all.restore([]journal.Sent{{ID: hash([]byte("1")), Text: hash([]byte("a"))}})
+		g.Expect(all.repeated("1", []byte("a"))).To(gomega.BeTrue(), "it came over a connection of the former process")
+		g.Expect(all.repeated("2", []byte("b"))).To(gomega.BeFalse())
+	})
 	t.Run("memory", func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		var all takenEvents

@@ -5,6 +5,7 @@ package journaltest
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -49,6 +50,8 @@ type View struct {
 	// Full is what Room returns, and HalfFull what HalfRoom returns.
 	Full     error
 	HalfFull atomic.Pointer[error]
+	// Most is how many bytes the lists may have; 0 for no limit. Only Left knows it.
+	Most int64
 
 	mu    sync.Mutex
 	count int
@@ -149,6 +152,20 @@ func (v *View) HalfRoom(context.Context) error {
 		return *err
 	}
 	return nil
+}
+
+// Left implements journal.Log.
+func (v *View) Left(context.Context) (int64, error) {
+	if v.Most == 0 {
+		return math.MaxInt64 / 2, nil
+	}
+	v.Log.mu.Lock()
+	defer v.Log.mu.Unlock()
+	left := v.Most
+	for _, e := range v.entries {
+		left -= int64(len(e.value))
+	}
+	return left, nil
 }
 
 // Len returns how many entries all lists have.

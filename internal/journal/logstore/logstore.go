@@ -20,7 +20,18 @@ const name = "calls"
 type Log struct {
 	in   *store.Log
 	lost atomic.Pointer[func()]
+	left atomic.Pointer[left]
+	asks atomic.Bool // somebody asks for another left
 }
+
+// left is how many bytes were left at a time. It counts for leftFor.
+type left struct {
+	bytes int64
+	at    time.Time
+}
+
+// leftFor is how long an answer of Left stays true. In this time a tenth of the room is not used up.
+const leftFor = 250 * time.Millisecond
 
 // revisionBits is how many bits of a revision are the revision in the store.
 const revisionBits = 40
@@ -29,16 +40,13 @@ const revisionBits = 40
 // half of the store's limit.
 func Open(ctx context.Context, s *store.Store, keep time.Duration, maxBytes int64) (*Log, error) {
 	l := &Log{}
-	in, err := s.Log(ctx, store.LogConfig{Name: name, Keep: keep, MaxBytes: maxBytes, Anew: func() {
+	var err error
+	l.in, err = s.Log(ctx, store.LogConfig{Name: name, Keep: keep, MaxBytes: maxBytes, Anew: func() {
 		if lost := l.lost.Load(); lost != nil {
 			(*lost)()
 		}
 	}})
-	if err != nil {
-		return nil, err
-	}
-	l.in = in
-	return l, nil
+	return l, err
 }
 
 // OnLoss has f called when the store has lost the log, and has made it anew. It does not block for long.
@@ -73,7 +81,10 @@ func (l *Log) Next(ctx context.Context, list string, after uint64) ([]byte, uint
 }
 
 func (l *Log) entry(e store.Entry, err error) ([]byte, uint64, error) {
-	return e.Value, l.outside(e.Revision), err
+	if err != nil {
+		return nil, 0, err
+	}
+	return e.Value, l.outside(e.Revision), nil
 }
 
 // Trim implements journal.Log.
@@ -92,5 +103,18 @@ func (l *Log) Room(ctx context.Context) error { return l.in.Room(ctx) }
 
 // HalfRoom implements journal.Log.
 func (l *Log) HalfRoom(ctx context.Context) error { return l.in.HalfRoom(ctx) }
+
+// Left implements journal.Log. One caller at a time asks the store again; the others get the answer before.
+func (l *Log) Left(ctx context.Context) (int64, error) {
+	if v := l.left.Load(); v != nil && (time.Since(v.at) < leftFor || !l.asks.CompareAndSwap(false, true)) {
+		return v.bytes, nil
+	}
+	defer l.asks.Store(false)
+	bytes, err := l.in.Left(ctx)
+	if err == nil {
+		l.left.Store(&left{bytes, time.Now()})
+	}
+	return bytes, err
+}
 
 var _ journal.Log = (*Log)(nil)
