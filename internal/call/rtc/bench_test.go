@@ -14,7 +14,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/incoming"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/offer"
-	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/opus"
+	"github.com/antiphon-rt/antiphon/internal/call/rtc/opus"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/onsi/gomega"
 	"github.com/thesyncim/gopus"
 
-	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/opus"
+	"github.com/antiphon-rt/antiphon/internal/call/rtc/opus"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 
@@ -204,40 +204,4 @@ func TestOpusMixesStereoDown(t *testing.T) {
 	g.Expect(out).To(gomega.HaveLen(Rate))
 	g.Expect(rms(out[Rate/2:])).To(gomega.BeNumerically("~", 0.3536, 0.03))
 	g.Expect(purity(out[Rate/2:], 440)).To(gomega.BeNumerically(">", 0.98))
-}
-
-func FuzzOpusDecoder(f *testing.F) {
-	enc, err := opus.NewEncoder(1, 40_000)
-	if err != nil {
-		f.Fatal(err)
-	}
-	packet := make([]byte, opus.MaxBytes)
-	for range 3 {
-		n, err := enc.Encode(tone(440, FrameSize), packet)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(append([]byte(nil), packet[:n]...))
-	}
-	f.Add(opus.SilentPacket())
-	f.Add([]byte{0x48})
-	f.Add([]byte{0x03, 0xFF, 0xFF})
-	f.Fuzz(func(t *testing.T, packet []byte) {
-		dec, err := opus.NewDecoder()
-		if err != nil {
-			t.Fatal(err)
-		}
-		pcm, lost := make([]int16, opus.MaxPacket), make([]int16, FrameSize)
-		for range 2 {
-			n, err := dec.Decode(packet, pcm)
-			if n < 0 || n > opus.MaxPacket {
-				t.Fatalf("%d samples", n)
-			}
-			if errors.Is(err, opus.ErrGarbled) {
-				t.Logf("the decoder panicked and was replaced: %v", err)
-			}
-			dec.Recover(packet, lost)
-			_ = dec.Conceal(lost) // its error does not matter here
-		}
-	})
 }

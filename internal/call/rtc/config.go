@@ -1,6 +1,7 @@
 package rtc
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net"
@@ -63,17 +64,17 @@ func (c Config) withDefaults() (Config, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	c.Loopback = c.Loopback || c.LoopbackOnly
-	orInt(&c.OpusComplexity, 1)
-	orInt(&c.OpusBitrate, 40_000)
-	orInt(&c.MaxMessage, 256<<10)
-	orInt(&c.MaxQueuedEvents, 1024)
-	orInt(&c.MaxQueuedBytes, 4<<20)
-	orDuration(&c.Disconnected, 4*time.Second)
-	orDuration(&c.Failed, 25*time.Second)
-	orDuration(&c.KeepAlive, time.Second)
-	orDuration(&c.Connect, 15*time.Second)
-	orDuration(&c.Gather, 500*time.Millisecond)
-	orDuration(&c.farewell, time.Second)
+	c.OpusComplexity = cmp.Or(c.OpusComplexity, 1)
+	c.OpusBitrate = cmp.Or(c.OpusBitrate, 40_000)
+	c.MaxMessage = cmp.Or(c.MaxMessage, 256<<10)
+	c.MaxQueuedEvents = cmp.Or(c.MaxQueuedEvents, 1024)
+	c.MaxQueuedBytes = cmp.Or(c.MaxQueuedBytes, 4<<20)
+	c.Disconnected = cmp.Or(c.Disconnected, 4*time.Second)
+	c.Failed = cmp.Or(c.Failed, 25*time.Second)
+	c.KeepAlive = cmp.Or(c.KeepAlive, time.Second)
+	c.Connect = cmp.Or(c.Connect, 15*time.Second)
+	c.Gather = cmp.Or(c.Gather, 500*time.Millisecond)
+	c.farewell = cmp.Or(c.farewell, time.Second)
 	switch {
 	case c.UDPPort < 0 || c.UDPPort > 65535:
 		return c, fmt.Errorf("rtc: UDP port %d: want 0 (ephemeral) to 65535", c.UDPPort)
@@ -89,18 +90,4 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("rtc: negative time limit: want a positive one, or 0 for the default")
 	}
 	return c, nil
-}
-
-// orInt sets *v to def if it is zero.
-func orInt(v *int, def int) {
-	if *v == 0 {
-		*v = def
-	}
-}
-
-// orDuration sets *v to def if it is zero.
-func orDuration(v *time.Duration, def time.Duration) {
-	if *v == 0 {
-		*v = def
-	}
 }

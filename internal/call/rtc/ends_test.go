@@ -17,7 +17,7 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/internal/call/link"
-	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/opus"
+	"github.com/antiphon-rt/antiphon/internal/call/rtc/opus"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 

@@ -17,8 +17,8 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/offer"
-	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/opus"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/pionlog"
+	"github.com/antiphon-rt/antiphon/internal/call/rtc/opus"
 )
 
 // The engine: what all calls share, such as codecs, sockets and pion's settings.

@@ -12,7 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/antiphon-rt/antiphon/internal/call/link"
-	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/opus"
+	"github.com/antiphon-rt/antiphon/internal/call/rtc/opus"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/incoming"
-	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/opus"
+	"github.com/antiphon-rt/antiphon/internal/call/rtc/opus"
 )
 
 // The reading of the client's audio track: hands RTP packets to the receiver and keeps its time.
@@ -67,70 +67,97 @@ type voiceTrack interface {
 	SetReadDeadline(t time.Time) error
 }
 
-// listen gives the client's audio to the Handler until the transport closes, or until a newer track is there.
+// listen gives the client's audio to the Handler until the transport closes, as long as the client sends it in the track t.
 func (p *Peer) listen(t voiceTrack) {
 	p.taken.takeTrack(t)
-	dec, err := opus.NewDecoder()
-	if err != nil {
-		p.fail(err)
-		return
-	}
-	receiver := incoming.New(dec, &p.counts.received, p.handler)
 	buf := make([]byte, maxUDP)
-	var header rtp.Header
-	var last arrivals
+	var s *stream // nil while another track is heard
 	for {
-		wake, ok := receiver.Wake() // the zero time is no deadline
-		if next := time.Now().Add(heartbeat); ok && wake.After(next) {
-			wake = next
-		}
+		wake := s.wake()
 		if err := t.SetReadDeadline(wake); err != nil {
 			return
 		}
 		n, _, err := t.Read(buf)
 		now := time.Now()
-		if !p.enterHearing(t) {
+		var late net.Error
+		if err != nil && !(errors.As(err, &late) && late.Timeout()) {
+			return // the transport is closed
+		}
+		if !p.enterHearing() {
 			return
 		}
-		var late net.Error
-		switch {
-		case errors.As(err, &late) && late.Timeout():
-			if by := now.Sub(wake); by > oversleep {
-				receiver.Extend(by)
-			}
-		case err != nil:
-			<-p.hearing
-			return // the transport is closed
-		default:
-			payload, ok := payloadOf(&header, buf[:n])
-			if ok {
-				if quiet := last.next(header.SequenceNumber, now); quiet > 0 {
-					p.wasCut(quiet)
+		if !p.taken.hears(t, err == nil, now) {
+			s = nil
+		} else {
+			if s == nil {
+				if s = p.newStream(); s == nil {
+					<-p.hearing
+					return
 				}
 			}
-			p.reachable(true)
-			if ok {
-				receiver.Push(incoming.Packet{Seq: header.SequenceNumber, TS: header.Timestamp, Payload: payload, At: now})
+			if err == nil {
+				p.packet(s, buf[:n], now)
+			} else if by := now.Sub(wake); by > oversleep {
+				s.receiver.Extend(by)
 			}
+			s.receiver.Tick(now)
 		}
-		receiver.Tick(now)
 		<-p.hearing
 	}
 }
 
-// enterHearing begins to handle a packet of t once no packet of another track is handled. It reports false if a newer track is there, or
-// if the peer closes. The caller takes the token out of hearing again.
-func (p *Peer) enterHearing(t voiceTrack) bool {
+// stream is what the peer knows of the track that it hears.
+type stream struct {
+	receiver *incoming.Receiver
+	header   rtp.Header
+	last     arrivals
+}
+
+// newStream returns a stream that begins. It returns nil without a decoder: the call fails.
+func (p *Peer) newStream() *stream {
+	dec, err := opus.NewDecoder()
+	if err != nil {
+		p.fail(err)
+		return nil
+	}
+	return &stream{receiver: incoming.New(dec, &p.counts.received, p.handler)}
+}
+
+// wake returns when something is due without a packet; the zero time if only a packet can bring it.
+func (s *stream) wake() time.Time {
+	if s == nil {
+		return time.Time{}
+	}
+	wake, ok := s.receiver.Wake()
+	if next := time.Now().Add(heartbeat); ok && wake.After(next) {
+		return next
+	}
+	return wake
+}
+
+// packet handles a packet of the stream s that came at now.
+func (p *Peer) packet(s *stream, b []byte, now time.Time) {
+	payload, ok := payloadOf(&s.header, b)
+	if ok {
+		if quiet := s.last.next(s.header.SequenceNumber, now); quiet > 0 {
+			p.wasCut(quiet)
+		}
+	}
+	p.reachable(true)
+	if ok {
+		s.receiver.Push(incoming.Packet{Seq: s.header.SequenceNumber, TS: s.header.Timestamp, Payload: payload, At: now})
+	}
+}
+
+// enterHearing begins to handle a packet once no packet of another track is handled. It reports false if the peer closes. The caller takes
+// the token out of hearing again.
+func (p *Peer) enterHearing() bool {
 	select {
 	case p.hearing <- struct{}{}:
+		return true
 	case <-p.life.stop:
 		return false
 	}
-	if p.taken.newest(t) {
-		return true
-	}
-	<-p.hearing
-	return false
 }
 
 // payloadOf parses an RTP packet into h and returns its payload, which is empty for padding. ok is false for garbage.

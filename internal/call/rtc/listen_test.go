@@ -18,8 +18,8 @@ import (
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 
-	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/opus"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/pionlog"
+	"github.com/antiphon-rt/antiphon/internal/call/rtc/opus"
 )
 
 func TestPayloadOf(t *testing.T) {

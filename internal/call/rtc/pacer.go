@@ -8,7 +8,7 @@ import (
 	"github.com/pion/rtp"
 
 	"github.com/antiphon-rt/antiphon/internal/call/link"
-	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/opus"
+	"github.com/antiphon-rt/antiphon/internal/call/rtc/opus"
 )
 
 // The pacer: sends one packet every 20 ms and reports what it has sent.

@@ -49,25 +49,33 @@ type Peer struct {
 	closeErr error         // set before life.quiet closes
 }
 
-// taken notes what of the client's tracks and channels the peer uses: the newest track and the first channel.
+// returnsAfter is how long the track that the peer hears may be silent before a packet of a former one counts. A packet that was only late
+// comes earlier than that.
+const returnsAfter = 60 * time.Millisecond
+
+// taken notes what of the client's tracks and channels the peer uses: one track and the first channel.
 type taken struct {
 	mu       sync.Mutex
-	track    voiceTrack    // the newest
+	track    voiceTrack    // the one that the peer hears: the newest, or a former one to which the client has returned
+	heard    time.Time     // when its last packet came
 	channels int           // how many data channels the client has opened
 	open     *eventChannel // nil until the data channel is open
 }
 
-// takeTrack makes v the track that the peer hears.
+// takeTrack makes v, which is new, the track that the peer hears.
 func (t *taken) takeTrack(v voiceTrack) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.track = v
 }
 
-// newest reports whether the peer hears the track v.
-func (t *taken) newest(v voiceTrack) bool {
+// hears reports whether the peer hears the track v, of which a packet has come if packet is set.
+func (t *taken) hears(v voiceTrack, packet bool, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if packet && (t.track == v || now.Sub(t.heard) > returnsAfter) {
+		t.track, t.heard = v, now
+	}
 	return t.track == v
 }
 

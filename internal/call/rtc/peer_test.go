@@ -18,7 +18,7 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/internal/call/link"
-	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/opus"
+	"github.com/antiphon-rt/antiphon/internal/call/rtc/opus"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 
@@ -317,6 +317,23 @@ func TestCallHearsANewStream(t *testing.T) {
 		g.Eventually(func() uint64 { return p.Stats().PacketsReceived }, soon).Should(gomega.Equal(uint64(10 * (1 + i))))
 	}
 	r.do(func() { g.Expect(len(r.audio)).To(gomega.BeNumerically(">=", 30*FrameSize)) })
+}
+
+// TestCallHearsAFormerStream checks that a client is heard that returns to an SSRC that it has sent before.
+func TestCallHearsAFormerStream(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &recorder{}
+	var ssrc atomic.Uint32
+	c, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{ssrc: ssrc.Load})
+	connected(g, r)
+	for _, stream := range []uint32{1, 2, 1, 2, 1} {
+		ssrc.Store(stream)
+		before := p.Stats().PacketsReceived
+		g.Eventually(func() uint64 {
+			c.say(t, code(t, newTestEncoder(t), tone(440, FrameSize)))
+			return p.Stats().PacketsReceived
+		}, soon).Should(gomega.BeNumerically(">", before+3), "stream %d", stream)
+	}
 }
 
 func TestAnswerIsRefused(t *testing.T) {

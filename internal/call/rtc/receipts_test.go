@@ -10,7 +10,7 @@ import (
 	"github.com/pion/rtcp"
 	"github.com/pion/webrtc/v4"
 
-	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/opus"
+	"github.com/antiphon-rt/antiphon/internal/call/rtc/opus"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 
@@ -33,6 +33,11 @@ func TestMissed(t *testing.T) {
 			o.cut()
 			o.received(ts + frames*frameTicks)
 		}, 1, 5},
+		{"once the missed audio is known, receipts count again", func(o *Output, ts uint32) {
+			o.cut()
+			_, _ = o.Missed(1)
+			o.received(ts + frames*frameTicks)
+		}, 1, -1},
 		{"a cut that was over before it was noticed", func(o *Output, ts uint32) {
 			o.received(ts + frames*frameTicks)
 			o.cutSince(60 * time.Millisecond)

@@ -16,7 +16,7 @@ import (
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 
-	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/opus"
+	"github.com/antiphon-rt/antiphon/internal/call/rtc/opus"
 	"github.com/antiphon-rt/antiphon/internal/hangup"
 )
 

@@ -19,9 +19,10 @@ type Credential struct {
 	Expires            time.Time // no allocation can be made later; allocations that exist live on
 }
 
-// Issue returns a credential that expires at a time. Each has a username of its own, so that quotas count for each.
-func Issue(secret string, expires time.Time) Credential {
-	username := strconv.FormatInt(expires.Unix(), 10) + ":" + rand.Text()[:12]
+// Issue returns a credential that expires at a time. Its username is new, so that a quota counts for each credential, and has a mark of its payer, so that a quota
+// counts for all credentials of the payer.
+func Issue(secret, payer string, expires time.Time) Credential {
+	username := strconv.FormatInt(expires.Unix(), 10) + ":" + password(secret, "payer "+payer)[:12] + "." + rand.Text()[:12]
 	return Credential{Username: username, Password: password(secret, username), Expires: expires}
 }
 
@@ -29,6 +30,13 @@ func password(secret, username string) string {
 	mac := hmac.New(sha1.New, []byte(secret))
 	mac.Write([]byte(username))
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// payer returns the mark of the payer in a username.
+func payer(username string) string {
+	_, rest, _ := strings.Cut(username, ":")
+	mark, _, _ := strings.Cut(rest, ".")
+	return mark
 }
 
 // expiry returns when a username expires. ok is false if it has not the form that Issue gives it.

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// The connections over TCP: one that is silent for long is closed, and all are closed with the server.
+// The connections over TCP: one that has no allocation or is silent for long is closed, and all are closed with the server.
 
 const (
-	// firstTimeout is how long a connection over TCP may take for its first message, idleTimeout how long it may be silent later: as long as
+	// firstTimeout is how long a connection over TCP may take for its allocation, idleTimeout how long it may be silent later: as long as
 	// an allocation lives that its client does not refresh (RFC 8656 section 3.2).
 	firstTimeout, idleTimeout = 10 * time.Second, 10 * time.Minute
 )
@@ -18,18 +18,19 @@ const (
 type patient struct {
 	net.Listener
 	first time.Duration
+	used  func(net.Addr) bool // whether the client at an address has an allocation
 
 	mu     sync.Mutex
 	closed bool
 	conns  map[*patientConn]struct{}
 }
 
-// within returns a listener whose connections have this time for their first message; 0 takes firstTimeout.
-func within(l net.Listener, first time.Duration) *patient {
+// within returns a listener whose connections have this time until they are used; 0 takes firstTimeout.
+func within(l net.Listener, first time.Duration, used func(net.Addr) bool) *patient {
 	if first == 0 {
 		first = firstTimeout
 	}
-	return &patient{Listener: l, first: first, conns: map[*patientConn]struct{}{}}
+	return &patient{Listener: l, first: first, used: used, conns: map[*patientConn]struct{}{}}
 }
 
 // Accept implements net.Listener.
@@ -38,7 +39,7 @@ func (l *patient) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &patientConn{Conn: inner, within: l.first, of: l}
+	c := &patientConn{Conn: inner, until: time.Now().Add(l.first), of: l}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -60,19 +61,22 @@ func (l *patient) Close() error {
 	return l.Listener.Close()
 }
 
-// patientConn is a connection that fails if its client is silent for long. One goroutine reads it.
+// patientConn is a connection that fails if its client has no allocation in time, or is silent for long. One goroutine reads it.
 type patientConn struct {
 	net.Conn
-	within time.Duration
-	of     *patient
+	until time.Time // for a client without an allocation
+	of    *patient
 }
 
 // Read implements net.Conn.
 func (c *patientConn) Read(b []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(c.within)); err != nil {
+	until := c.until
+	if c.of.used(c.RemoteAddr()) {
+		until = time.Now().Add(idleTimeout)
+	}
+	if err := c.SetReadDeadline(until); err != nil {
 		return 0, err
 	}
-	c.within = idleTimeout
 	return c.Conn.Read(b)
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"strconv"
 	"testing"
 	"time"
 
@@ -91,7 +92,7 @@ func TestRelaysToTheMediaAlone(t *testing.T) {
 			g := gomega.NewWithT(t)
 			calls, other := media(t), media(t)
 			s := serve(t, Config{IsMedia: func(a netip.AddrPort) bool { return a == calls }})
-			conn, err := dial(t, s, network, Issue(secret, time.Now().Add(time.Minute))).Allocate()
+			conn, err := dial(t, s, network, Issue(secret, "a", time.Now().Add(time.Minute))).Allocate()
 			g.Expect(err).NotTo(gomega.HaveOccurred())
 			defer func() { _ = conn.Close() }()
 			g.Expect(s.Allocations()).To(gomega.Equal(1))
@@ -113,15 +114,15 @@ func TestRelaysToTheMediaAlone(t *testing.T) {
 // TestCredentials checks which credentials may allocate.
 func TestCredentials(t *testing.T) {
 	s := serve(t, Config{IsMedia: func(netip.AddrPort) bool { return true }})
-	forged := Issue(secret, time.Now().Add(time.Minute))
+	forged := Issue(secret, "a", time.Now().Add(time.Minute))
 	forged.Username = "9" + forged.Username
 	for name, row := range map[string]struct {
 		c  Credential
 		ok bool
 	}{
-		"issued":              {Issue(secret, time.Now().Add(time.Minute)), true},
-		"expired":             {Issue(secret, time.Now().Add(-time.Second)), false},
-		"of another secret":   {Issue("another", time.Now().Add(time.Minute)), false},
+		"issued":              {Issue(secret, "a", time.Now().Add(time.Minute)), true},
+		"expired":             {Issue(secret, "a", time.Now().Add(-time.Second)), false},
+		"of another secret":   {Issue("another", "a", time.Now().Add(time.Minute)), false},
 		"made to live longer": {forged, false},
 		"without an expiry":   {Credential{Username: "me", Password: password(secret, "me")}, false},
 	} {
@@ -136,28 +137,29 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestQuotas checks how many allocations one credential, one client address and all clients may have.
+// TestQuotas checks how many allocations one credential, one client address, one payer and all clients may have.
 func TestQuotas(t *testing.T) {
+	fresh := func(payer func(i int) string) func(int) Credential {
+		return func(i int) Credential { return Issue(secret, payer(i), time.Now().Add(time.Minute)) }
+	}
+	one := Issue(secret, "a", time.Now().Add(time.Minute))
 	for name, row := range map[string]struct {
 		cfg  Config
-		each bool // each client has a credential of its own
+		of   func(int) Credential
 		want int
 	}{
-		"one credential": {Config{MaxAllocations: 100}, false, maxPerCredential},
-		"one address":    {Config{MaxAllocations: 100, MaxPerAddress: 6}, true, 6},
-		"all":            {Config{MaxAllocations: 5, MaxPerAddress: 100}, true, 5},
+		"one credential": {Config{MaxAllocations: 100}, func(int) Credential { return one }, maxPerCredential},
+		"one address":    {Config{MaxAllocations: 100, MaxPerAddress: 6}, fresh(strconv.Itoa), 6},
+		"all":            {Config{MaxAllocations: 5, MaxPerAddress: 100}, fresh(strconv.Itoa), 5},
+		"one payer":      {Config{MaxAllocations: 8, MaxPerAddress: 100}, fresh(func(int) string { return "a" }), 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
 			row.cfg.IsMedia = func(netip.AddrPort) bool { return true }
 			s := serve(t, row.cfg)
-			c := Issue(secret, time.Now().Add(time.Minute))
 			made := 0
-			for range row.want + 2 {
-				if row.each {
-					c = Issue(secret, time.Now().Add(time.Minute))
-				}
-				conn, err := dial(t, s, "udp", c).Allocate()
+			for i := range row.want + 2 {
+				conn, err := dial(t, s, "udp", row.of(i)).Allocate()
 				if err == nil {
 					made++
 					defer func() { _ = conn.Close() }()
@@ -166,6 +168,21 @@ func TestQuotas(t *testing.T) {
 			g.Expect(made).To(gomega.Equal(row.want))
 		})
 	}
+}
+
+// TestANetworkIsOneAddress checks that all addresses of an IPv6 network of 64 bits share the quota of one address.
+func TestANetworkIsOneAddress(t *testing.T) {
+	g := gomega.NewWithT(t)
+	s := serve(t, Config{MaxAllocations: 100, MaxPerAddress: 3, IsMedia: func(netip.AddrPort) bool { return true }})
+	at := func(i int) net.Addr {
+		return net.UDPAddrFromAddrPort(netip.MustParseAddrPort(fmt.Sprintf("[2001:db8::%d]:1000", i)))
+	}
+	user := Issue(secret, "a", time.Now().Add(time.Minute)).Username
+	for i := range 3 {
+		g.Expect(s.permitsMore(user, realm, at(i))).To(gomega.BeTrue())
+		s.count(strconv.Itoa(i), at(i), 1)
+	}
+	g.Expect(s.permitsMore(user, realm, at(4))).To(gomega.BeFalse())
 }
 
 // TestTheRelayIsNoFirehose checks that a client cannot send faster than its rate for long.
@@ -184,31 +201,26 @@ func TestTheRelayIsNoFirehose(t *testing.T) {
 	g.Expect(sent).To(gomega.BeNumerically(">=", 10_000))
 }
 
-// TestSilentConnections checks that a connection over TCP that sends no message is closed in time, and that Close closes those that have.
+// TestSilentConnections checks that a connection over TCP without an allocation is closed in time, whatever it has sent, that one with an allocation lives on, and
+// that Close ends it.
 func TestSilentConnections(t *testing.T) {
 	g := gomega.NewWithT(t)
-	s := serve(t, Config{IsMedia: func(netip.AddrPort) bool { return true }, first: 50 * time.Millisecond})
-	conn, err := dial(t, s, "tcp", Issue(secret, time.Now().Add(time.Minute))).Allocate()
+	s := serve(t, Config{IsMedia: func(netip.AddrPort) bool { return true }, first: time.Second})
+	conn, err := dial(t, s, "tcp", Issue(secret, "a", time.Now().Add(time.Minute))).Allocate()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	defer func() { _ = conn.Close() }() // the server may be closed
-	ended := func(c net.Conn) error {
+	defer func() { _ = conn.Close() }()                                                  // the server may be closed
+	for _, sends := range []string{"", "\x00\x01\x00\x00\x21\x12\xA4\x42 transaction"} { // nothing, and a binding request
+		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.Port()))
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		defer func() { _ = c.Close() }()
+		_, err = io.WriteString(c, sends)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
 		g.Expect(c.SetReadDeadline(time.Now().Add(20 * time.Second))).To(gomega.Succeed())
-		_, err := c.Read(make([]byte, 1))
-		return err
+		answer, err := io.ReadAll(c)
+		g.Expect(err).NotTo(gomega.HaveOccurred(), "it ends")
+		g.Expect(len(answer) > 0).To(gomega.Equal(sends != ""), "a request is answered")
 	}
-	silent, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.Port()))
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	defer func() { _ = silent.Close() }()
-	g.Expect(ended(silent)).To(gomega.MatchError(io.EOF))
 	g.Expect(s.Allocations()).To(gomega.Equal(1), "the other one lives")
-
-	asked, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.Port()))
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	defer func() { _ = asked.Close() }()
-	_, err = asked.Write([]byte("\x00\x01\x00\x00\x21\x12\xA4\x42 transaction")) // a binding request
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(ended(asked)).To(gomega.Succeed(), "it is answered")
 	g.Expect(s.Close()).To(gomega.Succeed())
-	_, err = io.Copy(io.Discard, asked)
-	g.Expect(err).NotTo(gomega.HaveOccurred(), "it ends")
+	g.Eventually(s.Allocations).Should(gomega.BeZero())
 }

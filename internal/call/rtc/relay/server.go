@@ -33,7 +33,7 @@ type Config struct {
 	// Local returns the addresses of this machine from which the relay reaches the media addresses.
 	Local func() []netip.Addr
 	// MaxAllocations is how many clients are relayed at a time; 0 takes 400. MaxPerAddress is the same for one client address; 0 takes a
-	// quarter of MaxAllocations. One credential has at most 4.
+	// quarter of MaxAllocations. One credential has at most 6, and one payer at most three times what it leaves free.
 	MaxAllocations, MaxPerAddress int
 	// BytesPerSecond is how much one client may send in a second on average; 0 takes 128 KiB.
 	BytesPerSecond int
@@ -46,6 +46,9 @@ type Config struct {
 // maxPerCredential is how many allocations one credential may have at a time: one for IPv4 and one for IPv6 over UDP, TCP and TLS.
 const maxPerCredential = 6
 
+// payerShare is how many times what is free one payer may have, so that others always find room. A payer that is alone gets three quarters.
+const payerShare = 3
+
 // Server is a TURN server. It is safe for concurrent use.
 type Server struct {
 	cfg  Config
@@ -55,7 +58,9 @@ type Server struct {
 	mu        sync.Mutex
 	all       int
 	byUser    map[string]int // allocations by username
+	byPayer   map[string]int // by the mark of their payer
 	byAddress map[string]int
+	bySource  map[string]int // by the HOST:PORT of the client
 }
 
 // New opens the port of cfg over UDP and TCP, and serves until Close.
@@ -72,7 +77,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.BytesPerSecond == 0 {
 		cfg.BytesPerSecond = 128 << 10
 	}
-	s := &Server{cfg: cfg, byUser: map[string]int{}, byAddress: map[string]int{}}
+	s := &Server{cfg: cfg, byUser: map[string]int{}, byPayer: map[string]int{}, byAddress: map[string]int{}, bySource: map[string]int{}}
 	tcp, err := cfg.TCP, error(nil)
 	if tcp == nil {
 		if tcp, err = net.Listen("tcp", cfg.Address); err != nil {
@@ -97,7 +102,7 @@ func New(cfg Config) (*Server, error) {
 		},
 		PacketConnConfigs: []turn.PacketConnConfig{{PacketConn: udp, RelayAddressGenerator: generator{s}, PermissionHandler: s.permits}},
 		ListenerConfigs: []turn.ListenerConfig{{
-			Listener: within(limited.New(tcp, 2*cfg.MaxAllocations, 2*cfg.MaxPerAddress), cfg.first), RelayAddressGenerator: generator{s}, PermissionHandler: s.permits,
+			Listener: within(limited.New(tcp, 2*cfg.MaxAllocations, 2*cfg.MaxPerAddress), cfg.first, s.allocated), RelayAddressGenerator: generator{s}, PermissionHandler: s.permits,
 		}},
 	})
 	if err != nil {
@@ -135,13 +140,13 @@ func (s *Server) has(user string) bool {
 	return s.byUser[user] > 0
 }
 
-// permitsMore reports whether a credential and a client address may have one more allocation.
+// permitsMore reports whether a credential, its payer and a client address may have one more allocation.
 func (s *Server) permitsMore(user, _ string, src net.Addr) bool {
 	expires, ok := expiry(user)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return ok && time.Now().Before(expires) && s.all < s.cfg.MaxAllocations && s.byUser[user] < maxPerCredential &&
-		s.byAddress[hostOf(src)] < s.cfg.MaxPerAddress
+		s.byPayer[payer(user)] < payerShare*(s.cfg.MaxAllocations-s.all) && s.byAddress[limited.Client(src)] < s.cfg.MaxPerAddress
 }
 
 // permits reports whether a client may send to an address through the relay. The port is checked with each packet.
@@ -155,13 +160,22 @@ func (s *Server) permits(_ net.Addr, peer net.IP) bool {
 	return false
 }
 
-// count changes the number of allocations of a credential and of a client address.
+// allocated reports whether the client at a HOST:PORT has an allocation.
+func (s *Server) allocated(src net.Addr) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bySource[src.String()] > 0
+}
+
+// count changes the number of allocations of a credential, of its payer and of a client address.
 func (s *Server) count(user string, src net.Addr, by int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.all += by
 	add(s.byUser, user, by)
-	add(s.byAddress, hostOf(src), by)
+	add(s.byPayer, payer(user), by)
+	add(s.byAddress, limited.Client(src), by)
+	add(s.bySource, src.String(), by)
 }
 
 // add changes a count and forgets it at zero.
@@ -169,13 +183,4 @@ func add(counts map[string]int, key string, by int) {
 	if counts[key] += by; counts[key] <= 0 {
 		delete(counts, key)
 	}
-}
-
-// hostOf returns an address without its port.
-func hostOf(a net.Addr) string {
-	host, _, err := net.SplitHostPort(a.String())
-	if err != nil {
-		return a.String()
-	}
-	return host
 }

@@ -20,6 +20,7 @@ func TestJitterBuffer(t *testing.T) {
 		{"in order->released as they arrive", []uint16{1, 2, 3}, "1 2 3"},
 		{"swapped->put in order", []uint16{1, 3, 2, 4}, "1 2 3 4"},
 		{"twice->once", []uint16{1, 2, 2, 4, 4, 3}, "1 2 3 4"},
+		{"twice while it waits->once", []uint16{1, 3, 3, 2, 5, 6, 7, 8, 9}, "1 2 3 (1)5 6 7 8 9"},
 		{"late by four->still in place", []uint16{1, 3, 4, 5, 6, 2}, "1 2 3 4 5 6"},
 		{"missing->given up after five", []uint16{1, 3, 4, 5, 6, 7, 2}, "1 (1)3 4 5 6 7"},
 		{"two missing apart->each given up", []uint16{1, 3, 5, 6, 7, 8, 9, 10}, "1 (1)3 (1)5 6 7 8 9 10"},

@@ -12,7 +12,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/opus"
+	"github.com/antiphon-rt/antiphon/internal/call/rtc/opus"
 )
 
 // plainDecoder "decodes" packets whose first byte says what they are: 'v' 20 ms of audio, 'p' a pause (DTX), 'r' audio with redundancy,

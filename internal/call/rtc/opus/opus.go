@@ -4,7 +4,9 @@ package opus
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"sync"
 
 	"github.com/thesyncim/gopus"
 )
@@ -93,16 +95,21 @@ func (e *Encoder) Reset() {
 	e.enc.SetPredictionDisabled(true)
 }
 
-// Decoder decodes with gopus to 24 kHz mono; stereo packets are mixed down by the codec.
+// Decoder decodes with gopus to 24 kHz mono; stereo packets are mixed down by the codec. A decoder of gopus has 200 kB: a Decoder that gets
+// nothing but silence has none.
 type Decoder struct {
-	dec   *gopus.Decoder
-	float []float32 // the samples of one packet, for Recover: gopus decodes redundancy to floats only
-	quiet int       // packets of silence in a row, at most settled
+	dec   *gopus.Decoder // nil while quiet is settled
+	float []float32      // the samples of one packet, for Recover: gopus decodes redundancy to floats only
+	last  byte           // the first byte of the last packet that was decoded
+	quiet int            // packets of silence in a row, at most settled
 }
 
 // settled is after how many packets of silence nothing of the sound before is left in the decoder. All further packets of silence are
-// silence, and leave the decoder as it is.
+// silence, and leave the decoder as it is: as they leave any other decoder that has had as many.
 const settled = 3
+
+// decoders has the decoders of gopus that no Decoder has.
+var decoders sync.Pool
 
 // NewDecoder returns a decoder of one stream.
 func NewDecoder() (*Decoder, error) {
@@ -110,14 +117,31 @@ func NewDecoder() (*Decoder, error) {
 	return d, d.renew()
 }
 
-// renew replaces the decoder by a new one.
+// renew replaces the decoder of gopus by one at the beginning of a stream.
 func (d *Decoder) renew() (err error) {
 	d.quiet = 0
-	d.dec, err = gopus.NewDecoder(gopus.DefaultDecoderConfig(Rate, 1))
-	if err != nil {
+	if dec, ok := decoders.Get().(*gopus.Decoder); ok {
+		dec.Reset()
+		d.dec = dec
+		return nil
+	}
+	if d.dec, err = gopus.NewDecoder(gopus.DefaultDecoderConfig(Rate, 1)); err != nil {
 		return fmt.Errorf("rtc: Opus decoder: %w", err)
 	}
 	return nil
+}
+
+// wake ends the silence: the decoder must decode what follows.
+func (d *Decoder) wake() (err error) {
+	asleep := d.quiet == settled
+	if d.quiet = 0; !asleep {
+		return nil
+	}
+	err = d.renew()
+	for n := 0; err == nil && n < settled; n++ {
+		_, err = d.dec.Decode(silentPacket, d.float)
+	}
+	return err
 }
 
 // ErrGarbled means that a packet broke the decoder, which was replaced.
@@ -133,25 +157,53 @@ func (d *Decoder) guard(err *error) {
 
 // Decode implements Decoding.
 func (d *Decoder) Decode(packet []byte, pcm []int16) (n int, err error) {
-	if len(packet) == 0 {
-		return 0, errors.New("rtc: empty Opus packet")
+	if len(packet) == 0 || packet[0]&3 != 0 { // several frames: gopus would decode those before a fault in the lengths, and hear them later
+		if _, err := gopus.ParsePacket(packet); err != nil {
+			return 0, fmt.Errorf("rtc: Opus packet: %w", err)
+		}
 	}
-	if !slices.Equal(packet, silentPacket) {
-		d.quiet = 0
-	} else if d.quiet == settled && len(pcm) >= FrameSize {
+	if packet[0]&0x87 == 0x84 && len(packet) > 2 && packet[1] == 0xFF && packet[2] >= 0xFE { // stereo CELT that says "silent"
+		packet = append([]byte{packet[0] &^ 4}, packet[1:]...) // as mono: to stereo gopus gives zeros at once, and cuts the sound before
+	}
+	silent := slices.Equal(packet, silentPacket) && len(pcm) >= FrameSize
+	if silent && d.quiet == settled {
 		clear(pcm[:FrameSize]) // most clients that are muted send nothing else
 		return FrameSize, nil
-	} else {
-		d.quiet = min(d.quiet+1, settled)
 	}
 	defer d.guard(&err)
-	return d.dec.DecodeInt16(packet, pcm)
+	if !silent {
+		err = d.wake()
+	}
+	if err == nil {
+		n, err = d.dec.DecodeInt16(packet, pcm)
+	}
+	if err == nil {
+		d.last = packet[0]
+	}
+	if silent && err == nil {
+		if d.quiet++; d.quiet == settled {
+			decoders.Put(d.dec)
+			d.dec = nil
+		}
+	}
+	return n, err
 }
 
 // Conceal implements Decoding.
 func (d *Decoder) Conceal(pcm []int16) (err error) {
-	d.quiet = 0
 	defer d.guard(&err)
+	if err = d.wake(); err != nil {
+		return err
+	}
+	// After hybrid stereo gopus conceals a wrong sound, 2 dB too loud. It conceals the right one frame by frame, when it looks for redundancy in
+	// a mono packet that has none.
+	if frame := Rate / 100 << (d.last >> 3 & 1); d.last&0xE4 == 0x64 {
+		for len(pcm) >= frame && d.redundancy([]byte{d.last &^ 7, 0, 0, 0}, pcm[:frame]) {
+			if pcm = pcm[frame:]; len(pcm) == 0 {
+				return nil
+			}
+		}
+	}
 	// gopus conceals as much as the buffer holds, so the buffer has exactly the lost length.
 	_, err = d.dec.DecodeInt16(nil, pcm)
 	return err
@@ -167,13 +219,20 @@ func (d *Decoder) Redundant(packet []byte) (yes bool) {
 
 // Recover implements Decoding.
 func (d *Decoder) Recover(packet []byte, pcm []int16) (ok bool) {
-	d.quiet = 0
 	var err error
 	defer func() { ok = ok && err == nil }()
 	defer d.guard(&err)
 	if len(pcm) > MaxPacket || !gopus.PacketHasLBRR(packet) {
 		return false
 	}
+	if err = d.wake(); err != nil {
+		return false
+	}
+	return d.redundancy(packet, pcm)
+}
+
+// redundancy decodes into pcm the copy of an earlier packet that packet has, or conceals if it has none.
+func (d *Decoder) redundancy(packet []byte, pcm []int16) bool {
 	if len(pcm) > len(d.float) {
 		d.float = make([]float32, len(pcm))
 	}
@@ -182,7 +241,7 @@ func (d *Decoder) Recover(packet []byte, pcm []int16) (ok bool) {
 		return false
 	}
 	for i, v := range d.float[:n] {
-		pcm[i] = int16(max(-32768, min(32767, v*32768)))
+		pcm[i] = int16(max(-32768, min(32767, math.RoundToEven(float64(v)*32768))))
 	}
 	return true
 }
