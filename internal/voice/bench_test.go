@@ -42,7 +42,7 @@ func BenchmarkResampler(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			r := mustResampler(b, c.from, c.to)
-			src := make([]float32, c.from/100)
+			src := sineAt(440, c.from, c.from/100)
 			dst := make([]float32, 0, c.to/100+8)
 			b.ReportAllocs()
 			for b.Loop() {

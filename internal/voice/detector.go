@@ -55,6 +55,7 @@ type Detector struct {
 
 	tables   *Tables
 	past     [windowSize]float32 // the last 32 ms of sound
+	silent   int                 // frames of digital silence in a row, at most silentFrames
 	windowed [windowSize]float32
 	power    [binCount]float32
 	spectrum *Spectrum
@@ -103,7 +104,7 @@ func (d *Detector) SetThreshold(threshold float32) {
 
 // Reset begins a new stream, for example after a change of the microphone. The threshold stays.
 func (d *Detector) Reset() {
-	d.speech = false
+	d.speech, d.silent = false, 0
 	clear(d.past[:])
 	d.bands.reset()
 	d.harmonicity.reset()
@@ -118,10 +119,14 @@ func (d *Detector) Frame(frame []float32) Decision {
 		panic("voice: a detector takes frames of exactly FrameSize samples; cut the stream with a Framer")
 	}
 	level := d.take(frame)
-	for i, x := range d.past[:] {
-		d.windowed[i] = x * d.tables.window[i]
+	if d.silent < silentFrames {
+		for i, x := range d.past[:] {
+			d.windowed[i] = x * d.tables.window[i]
+		}
+		d.spectrum.Power(d.power[:], d.windowed[:])
+	} else {
+		clear(d.power[:])
 	}
-	d.spectrum.Power(d.power[:], d.windowed[:])
 
 	f := &d.features
 	d.bands.measure(&d.power, f)
@@ -154,6 +159,9 @@ func (d *Detector) take(frame []float32) float32 {
 		}
 		last[i] = x
 		sum += x * x
+	}
+	if d.silent = min(d.silent+1, silentFrames); sum > 0 {
+		d.silent = 0
 	}
 	return max(decibels(sum/FrameSize), MinDBFS)
 }

@@ -83,12 +83,16 @@ func (h *harmonicity) reset() {
 func (h *harmonicity) measure(power *[binCount]float32, noise *channelPowers, f *features) {
 	f.change = h.measureChange(power)
 	total, upperTotal := h.subtract(power, noise)
-	f.crest = h.crest() / total
+	crest := h.crest()
+	f.crest = crest / total
 	h.total = total + memory*h.total
 	h.upperTotal = upperTotal + memory*h.upperTotal
 	for i := range h.sums {
-		upper := dot(h.clean[upperBin:], h.cosine[i][upperBin:])
-		h.sums[i] = dot(h.clean[:upperBin], h.cosine[i][:upperBin]) + upper + memory*h.sums[i]
+		var lower, upper float32
+		if crest > 0 { // else the products are 0, as in silence
+			lower, upper = dot(h.clean[:upperBin], h.cosine[i][:upperBin]), dot(h.clean[upperBin:], h.cosine[i][upperBin:])
+		}
+		h.sums[i] = lower + upper + memory*h.sums[i]
 		h.upperSums[i] = upper + memory*h.upperSums[i]
 	}
 	f.periodicity, f.upper = 0, 0

@@ -21,29 +21,6 @@ func TestLevelsOfKnownSignals(t *testing.T) {
 	g.Expect(DBFS(Amplitude(-47))).To(gomega.BeNumerically("~", -47, 1e-4))
 }
 
-func TestMeterRisesAtOnceAndFallsSteadily(t *testing.T) {
-	g := gomega.NewWithT(t)
-	m := NewMeter(1000, 20)
-	g.Expect(m.Level()).To(gomega.Equal(float32(MinDBFS)))
-	g.Expect(m.Add([]float32{0, -0.5, 0.1})).To(gomega.BeNumerically("~", -6.02, 0.01), "the peak, whatever its sign")
-	m.Add(make([]float32, 500))
-	g.Expect(m.Level()).To(gomega.BeNumerically("~", -16.02, 0.01), "20 dB a second")
-	g.Expect(m.Add([]float32{1})).To(gomega.BeZero())
-	m.Add(make([]float32, 100000))
-	g.Expect(m.Level()).To(gomega.Equal(float32(MinDBFS)), "not under silence")
-	m.Add([]float32{1})
-	m.Reset()
-	g.Expect(m.Level()).To(gomega.Equal(float32(MinDBFS)))
-}
-
-func TestMeterDecayWhenNoneIsGiven(t *testing.T) {
-	g := gomega.NewWithT(t)
-	m := NewMeter(1000, 0)
-	m.Add([]float32{1})
-	m.Add(make([]float32, 1700))
-	g.Expect(m.Level()).To(gomega.BeNumerically("~", -20, 0.01), "20 dB in 1.7 s")
-}
-
 func TestDecibelsEqualTheLogarithm(t *testing.T) {
 	g := gomega.NewWithT(t)
 	for p := 1e-14; p < 1e6; p *= 1.0137 {

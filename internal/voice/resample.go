@@ -33,6 +33,7 @@ type Resampler struct {
 	step     []int     // per phase: input samples to go on after its output
 
 	history []float32 // input that is still needed; the next output starts at its first sample
+	silent  int       // how many of the last samples of the history are 0
 	skip    int       // input samples to drop before the next output
 	phase   int       // phase of the next output
 	in, out Samples   // since the start or the last Flush
@@ -68,6 +69,7 @@ func (r *Resampler) Reset() {
 		// The first output is centred on the first input sample: silence is assumed before it.
 		r.history = r.history[:r.taps/2-1]
 		clear(r.history)
+		r.silent = len(r.history)
 	}
 }
 
@@ -139,15 +141,27 @@ func (r *Resampler) pending() bool {
 func (r *Resampler) take(src []float32) []float32 {
 	n := r.room(len(src))
 	r.history = append(r.history, src[:n]...)
-	r.drop()
+	r.came(n)
 	return src[n:]
 }
 
 func (r *Resampler) takePCM16(src []int16) []int16 {
 	n := r.room(len(src))
 	r.history = PCM16ToFloat(r.history, src[:n])
-	r.drop()
+	r.came(n)
 	return src[n:]
+}
+
+// came notes that n samples came into the history.
+func (r *Resampler) came(n int) {
+	silent := 0
+	for silent < n && r.history[len(r.history)-1-silent] == 0 {
+		silent++
+	}
+	if r.silent += n; silent < n {
+		r.silent = silent
+	}
+	r.drop()
 }
 
 // room makes room at the end of the history and returns how many of n input samples fit.
@@ -169,9 +183,11 @@ func (r *Resampler) drop() {
 // ready reports whether the history contains all that the next output needs.
 func (r *Resampler) ready() bool { return r.skip+r.taps <= len(r.history) }
 
-// next computes the next output sample.
-func (r *Resampler) next() float32 {
-	y := dot(r.history[r.skip:r.skip+r.taps], r.bank[r.phase*r.taps:(r.phase+1)*r.taps])
+// next computes the next output sample. Silence needs no filter.
+func (r *Resampler) next() (y float32) {
+	if r.skip+r.silent < len(r.history) {
+		y = dot(r.history[r.skip:r.skip+r.taps], r.bank[r.phase*r.taps:(r.phase+1)*r.taps])
+	}
 	r.skip += r.step[r.phase]
 	r.phase = (r.phase + r.down) % r.up
 	r.out++

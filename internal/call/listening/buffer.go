@@ -3,6 +3,7 @@ package listening
 // The input buffer: the user's audio that is not committed yet.
 
 import (
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 )
@@ -10,16 +11,28 @@ import (
 // MaxBuffer is the longest input buffer of a session, in samples: five minutes, 14 MB.
 const MaxBuffer = 5 * 60 * room.InputRate
 
-// buffer is the audio that is not yet an item. Its samples are conserved:
-// appended = committed + cleared + dropped + Len (BytesConserved).
-type buffer struct {
-	pcm []int16
-	end voice.Samples // position after the last sample, counted from the session's first
+// ownAudio is how many bytes of a session's buffer, and of its audio that waits for the recogniser, are beside the budget: 43 s of each.
+const ownAudio = 2 << 20
 
-	appended, committed, cleared, dropped voice.Samples
+// size returns the bytes of a number of samples.
+func size(samples int) int64 { return 2 * int64(samples) }
+
+// buffer is the audio that is not yet an item. Its samples are conserved:
+// appended = committed + dropped + Len (BytesConserved).
+type buffer struct {
+	memory *account.Account
+	pcm    []int16
+	end    voice.Samples // position after the last sample, counted from the session's first
+
+	appended, committed, dropped voice.Samples
 }
 
-// Append adds audio at the end. The caller keeps Len within its limit.
+// take reports whether there is room for n samples, which Append adds then: within limit, and in the memory.
+func (b *buffer) take(n, limit int) bool {
+	return b.Len()+n <= limit && b.memory.Take(size(n)) == nil
+}
+
+// Append adds audio at the end, for which take has made sure of the room.
 func (b *buffer) Append(pcm []int16) {
 	b.appended += voice.Samples(len(pcm))
 	b.end += voice.Samples(len(pcm))
@@ -44,6 +57,7 @@ func (b *buffer) DropBefore(at voice.Samples) {
 		return
 	}
 	b.dropped += voice.Samples(n)
+	b.memory.Give(size(n))
 	b.pcm = append(b.pcm[:0], b.pcm[n:]...)
 }
 
@@ -51,12 +65,10 @@ func (b *buffer) DropBefore(at voice.Samples) {
 func (b *buffer) Commit() []int16 {
 	pcm := b.pcm
 	b.committed += voice.Samples(len(pcm))
+	b.memory.Give(size(len(pcm)))
 	b.pcm = nil
 	return pcm
 }
 
 // Clear empties the buffer and forgets its samples.
-func (b *buffer) Clear() {
-	b.cleared += voice.Samples(len(b.pcm))
-	b.pcm = b.pcm[:0]
-}
+func (b *buffer) Clear() { b.DropBefore(b.end) }

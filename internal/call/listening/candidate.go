@@ -12,8 +12,7 @@ import (
 // VerdictTimeout is how long a candidate may be undecided: the judge's limit, and a little for audio that is late. Decide ends it.
 const VerdictTimeout = judgeDecides*time.Millisecond + 200*time.Millisecond
 
-// GateTimeout is how long a turn waits for the text of the whole utterance (pipeline.Pipeline.Retranscriber) after its end. Then the end counts
-// without that text.
+// GateTimeout is how long a turn waits for the text of the whole utterance (pipeline.Pipeline.Retranscriber) after its end. Then the end counts without that text.
 const GateTimeout = 2 * time.Second
 
 const (
@@ -43,7 +42,7 @@ func (in *Input) openCandidate(t turn.ID, j judge, near bool, v InputView) {
 	if v.NoLiveTranscription {
 		j.answers = j.answers || near // there will be no words to wait for
 	} else {
-		j.near = near
+		j.near, j.atEnd = near, v.AtEnd
 	}
 	j.language = v.Language
 	in.candidateStart = in.TurnStart()

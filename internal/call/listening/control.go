@@ -4,6 +4,7 @@ package listening
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -17,6 +18,10 @@ const minCommit = room.InputRate / 10
 
 // Configure takes over the settings of turn detection; nil switches it off. The caller does not change td afterwards.
 func (in *Input) Configure(td *wire.TurnDetection) {
+	if old := in.settings; old != nil && td != nil {
+		e := &in.listener.endpointing
+		e.changed = e.changed || old.Type != td.Type || old.Eagerness != td.Eagerness || old.SilenceDurationMS != td.SilenceDurationMS
+	}
 	in.settings = td
 	if td != nil {
 		in.padding = td.PrefixPaddingMS
@@ -78,6 +83,9 @@ func (in *Input) CheckCommit() *room.Failure {
 	}
 }
 
+// KeepFrom keeps the audio from position at on for the next turn.
+func (in *Input) KeepFrom(at voice.Samples) { in.kept = keptAudio{start: at, until: math.MaxInt64} }
+
 // Clear forgets the buffer and what the decoder has kept back. Speech that goes on begins the next turn.
 func (in *Input) Clear() {
 	in.buffer.Clear()
@@ -88,8 +96,8 @@ func (in *Input) Clear() {
 
 // --- times
 
-// ElapsedMS returns how much audio the detector has taken since the session began, in ms.
-func (in *Input) ElapsedMS() int { return int(in.frames) * frameMS }
+// EndMS returns where the audio in the buffer ends, in ms since the session began. The detector has looked at a frame less: its resampler delays the audio.
+func (in *Input) EndMS() int { return int(in.buffer.end.Milliseconds(room.InputRate)) }
 
 // LastSpeech returns when the last speech came; zero before the first.
 func (in *Input) LastSpeech() time.Time { return in.listener.lastSpeech }
@@ -117,22 +125,21 @@ func (in *Input) IdleTimeout() (d time.Duration, ok bool) {
 	return time.Duration(*td.IdleTimeoutMS) * time.Millisecond, true
 }
 
-// FramesSince returns the frames from position start on, for a recogniser that opens when the turn has begun. They are read-only.
-// Frames of the last 1.2 s are those that Next returned; older audio is resampled again, as far back as the buffer has it.
-// It does not know any more in which of the older audio the user spoke: the end of a turn is not judged by that.
+// FramesSince returns the frames from position start on, as far back as the buffer has them, for a recogniser that opens when the turn has begun. The caller owns them. They are
+// those that Next has returned, but that the first 3 ms are filtered as after silence. It does not know any more in which of the audio before the last 1.2 s the user spoke: the end
+// of a turn is not judged by that.
 func (in *Input) FramesSince(start voice.Samples) (frames []Frame) {
-	back := int((voice.Samples(in.frames*frameSamples) - start) / frameSamples)
-	if back <= len(in.recent) || in.buffer.Len() <= len(in.recent)*frameSamples {
-		return append([]Frame(nil), in.recent[len(in.recent)-min(len(in.recent), max(0, back)):]...)
+	first := (max(start, in.buffer.Start()) + frameSamples - 1) / frameSamples
+	n := int(in.frames - int64(first))
+	if n <= 0 {
+		return nil
 	}
 	again := in.framing.again
 	again.Reset()
-	pcm := again.Append(nil, voice.PCM16ToFloat(nil, in.buffer.From(start)))
-	for frame := range slices.Chunk(again.Flush(pcm), voice.FrameSize) {
-		frames = append(frames, Frame{PCM: frame})
-	}
-	for i := 1; i <= len(in.recent) && i < len(frames); i++ { // the newest ones are known; the last of frames may be less than a frame
-		frames[len(frames)-i].Speech = in.recent[len(in.recent)-i].Speech
+	pcm := again.Append(make([]float32, 0, (n+2)*voice.FrameSize), voice.PCM16ToFloat(nil, in.buffer.From(first*frameSamples)))
+	for i := range min(n, len(pcm)/voice.FrameSize) {
+		spoken := len(in.recent) - n + i
+		frames = append(frames, Frame{PCM: pcm[i*voice.FrameSize:][:voice.FrameSize:voice.FrameSize], Speech: spoken >= 0 && in.recent[spoken]})
 	}
 	return frames
 }

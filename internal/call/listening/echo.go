@@ -3,7 +3,6 @@ package listening
 // The echo judgement: does the agent's own sound explain what the microphone hears?
 
 import (
-	"slices"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/call/link"
@@ -16,8 +15,7 @@ const (
 	echoFrames = 1000 / frameMS
 	// minPlayoutDelay is the least time that a client keeps incoming audio before it plays it.
 	minPlayoutDelay = 20 * time.Millisecond
-	// maxEchoDrift is how far the reference may be off before it is set again, in samples: the client's clock differs from the server's,
-	// and packets come in bursts.
+	// maxEchoDrift is how far the reference may be off before it is set again, in samples: the client's clock differs from the server's, and packets come in bursts.
 	maxEchoDrift = room.OutputRate * 60 / 1000
 )
 
@@ -30,7 +28,6 @@ type echo struct {
 	at        voice.Samples // the far-end position where the next 10 ms of the reference begin
 	idle      int           // frames since the agent was audible
 
-	silent    bool // the filter of down has had nothing but silence
 	pcm       [room.OutputRate / 1000 * frameMS]int16
 	scratch   []float32
 	resampled []float32
@@ -42,8 +39,7 @@ func newEcho(d *voice.Detector) (echo, error) {
 	return echo{judgement: voice.NewEchoFor(d), down: down, idle: echoFrames}, err
 }
 
-// explains reports whether the frame that d took last is the agent's audio that went out one round trip or more before. late is how late that
-// frame is.
+// explains reports whether the frame that d took last is the agent's audio that went out one round trip or more before. late is how late that frame is.
 func (e *echo) explains(d *voice.Detector, v InputView, late time.Duration) bool {
 	switch {
 	case v.FarEnd == nil:
@@ -72,22 +68,11 @@ func (e *echo) reference(sent link.FarEndReader, ago time.Duration) []float32 {
 		return nil
 	}
 	e.at += voice.Samples(len(e.pcm))
-	e.resample()
+	e.scratch = voice.PCM16ToFloat(e.scratch[:0], e.pcm[:])
+	e.resampled = e.down.Append(e.resampled[:0], e.scratch)
 	frame, rest := e.framer.Push(e.resampled)
 	if len(rest) > 0 {
 		e.framer.Push(rest) // less than a frame: 10 ms came in
 	}
 	return frame
-}
-
-// resample converts pcm to the detector's rate. The filter is shorter than pcm: so silence after silence is silence, and needs no filter.
-func (e *echo) resample() {
-	silent := !slices.ContainsFunc(e.pcm[:], func(x int16) bool { return x != 0 })
-	if silent && e.silent {
-		e.resampled = append(e.resampled[:0], make([]float32, voice.FrameSize)...)
-		return
-	}
-	e.silent = silent
-	e.scratch = voice.PCM16ToFloat(e.scratch[:0], e.pcm[:])
-	e.resampled = e.down.Append(e.resampled[:0], e.scratch)
 }

@@ -88,21 +88,3 @@ func TestTheAgentsEchoIsNoSpeech(t *testing.T) {
 		b.g.Expect(b.in.listener.echo.idle).To(gomega.Equal(echoFrames))
 	})
 }
-
-// A silent reference needs no filter, and the filter gives the same samples with it.
-func TestSilenceOfTheReferenceIsNotFiltered(t *testing.T) {
-	g := gomega.NewWithT(t)
-	e, err := newEcho(voice.NewDetector(voice.DetectorConfig{}))
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	whole, err := voice.NewResampler(room.OutputRate, voice.FrameRate)
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	tones := scripted.Tones("a")
-	for i, silent := range []bool{true, true, false, false, true, true, true, false, true, false, false} {
-		clear(e.pcm[:])
-		if !silent {
-			copy(e.pcm[:], tones[i*len(e.pcm):])
-		}
-		e.resample()
-		g.Expect(e.resampled).To(gomega.Equal(whole.Append(nil, voice.PCM16ToFloat(nil, e.pcm[:]))), "piece %d", i)
-	}
-}

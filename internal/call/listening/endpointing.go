@@ -25,13 +25,14 @@ type endpointing struct {
 	carriedOver bool // the speech goes on from the turn before
 	silentMS    int  // ms of silence since the last speech
 	paused      bool // Silence was returned, and speech has not resumed since
+	changed     bool // the settings have changed in this pause: Silence must be returned again
 }
 
 // add counts a frame.
 func (e *endpointing) add(speech bool) {
 	if speech {
 		e.run++
-		e.silentMS = 0
+		e.silentMS, e.changed = 0, false
 		return
 	}
 	e.run, e.carriedOver = 0, false
@@ -73,11 +74,14 @@ func (e *endpointing) during(t turn.ID, speech bool, after, fallback int) turn.E
 		}
 		return nil
 	}
-	if e.silentMS >= after && !e.paused {
-		e.paused = true
-		return turn.Silence{Turn: t, FallbackMS: uint32(fallback)}
+	if e.silentMS < after || e.paused && !e.changed {
+		return nil
 	}
-	return nil
+	if e.paused { // a part of the fallback is over
+		fallback = max(0, fallback-(e.silentMS-after))
+	}
+	e.paused, e.changed = true, false
+	return turn.Silence{Turn: t, FallbackMS: uint32(fallback)}
 }
 
 // confirming returns the event of the last frame while the gate judges the end of turn t; nil if there is none. All speech retracts that end.

@@ -161,10 +161,14 @@ func (l *Listening) after(name string, d time.Duration, e Event) {
 
 // --- the effects of the connection's machine
 
-// StartDetection begins to detect turns.
-func (l *Listening) StartDetection(s *coord.State) {
+// StartDetection begins to detect turns. A turn that StopDetection has interrupted goes on at once, or with the next speech if the agent speaks.
+func (l *Listening) StartDetection(s *coord.State) (out room.List) {
 	l.input.StartDetection()
 	l.ArmIdle(s)
+	if l.speech.left != "" && !audible(s) {
+		out.Later(coord.OfTurn{Event: turn.Onset{}})
+	}
+	return out
 }
 
 // StopDetection ends the detection of turns.

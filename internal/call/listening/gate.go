@@ -14,9 +14,8 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// confirms is the part of the threshold of an end that the probability of the whole text must reach. The live text has reached the threshold already,
-// a moment before, so that only words that speak against the end refuse it: by their weights in package endofturn they lower the odds of an end to a
-// fifteenth or less.
+// confirms is the part of the threshold of an end that the probability of the whole text must reach. The live text has reached the threshold already, a moment before, so that
+// only words that speak against the end refuse it: by their weights in package endofturn they lower the odds of an end to a fifteenth or less.
 const confirms = 0.5
 
 // recheck is the question whether a turn's utterance has ended. The zero value is none.
@@ -29,8 +28,7 @@ type recheck struct {
 // Gated reports whether the gate must confirm the end of an utterance.
 func (s *Recognitions) Gated() bool { return s.retranscriber != nil }
 
-// AskGate has the turn of a question recognised again. pcm is the turn's audio so far, at room.InputRate; nobody changes it. Retranscribed
-// reports the result.
+// AskGate has the turn of a question recognised again. pcm is the turn's audio so far, at room.InputRate; nobody changes it. Retranscribed reports the result.
 func (s *Recognitions) AskGate(f turn.AskGate, c pipeline.TranscribeConfig, pcm []int16) {
 	u := s.turns[f.Turn]
 	if u == nil {

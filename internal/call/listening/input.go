@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
@@ -22,7 +23,7 @@ const (
 	frameMS      = 10
 	frameSamples = room.InputRate / 1000 * frameMS // samples of the input in one frame
 	maxMissing   = 14 * room.InputRate / 10        // missing samples in a row that are not silence: 1.4 s
-	keepFrames   = 120                             // frames that are kept for a recogniser that opens late: 1.2 s
+	keepFrames   = 120                             // frames of which a recogniser that opens late learns whether the user spoke: 1.2 s
 	makesRoom    = 30                              // the part of a full buffer, one in makesRoom, that its oldest audio leaves at once: to move the rest takes time
 )
 
@@ -30,6 +31,7 @@ const (
 type InputView struct {
 	Turn         turn.State
 	AgentAudible bool // the agent's audio is played out
+	AtEnd        bool // as in Facts; for a candidate that opens
 	// NoLiveTranscription reports that the recogniser has no live transcription, and so no end of utterance.
 	NoLiveTranscription bool
 	// FarEnd has the audio that was sent to the client; nil if it is not known, and then there is no echo judgement.
@@ -41,7 +43,7 @@ type InputView struct {
 
 // Result is the result of one call of Next. Fields that do not apply are nil.
 type Result struct {
-	// Frame is 10 ms of the user's audio for the recogniser. Its PCM is nil if there is no frame.
+	// Frame is 10 ms of the user's audio for the recogniser. Its PCM is nil if there is no frame. While no turn is open it is valid until the next call of Next.
 	Frame Frame
 	// Event is the frame's event for the turn machine: Onset, Sustained, Misfire, Silence or VoiceResumed.
 	Event turn.Event
@@ -61,13 +63,12 @@ type Input struct {
 	limit   int     // the limit of buffer, in samples
 	pending []int16 // appended, and not looked at yet
 	missing int     // samples that have not arrived since the last that did
-	// committing: Next has returned the event that commits a turn which fills the buffer. reportedFull: Next has returned the
-	// failure that the buffer is full.
+	// committing: Next has returned the event that commits a turn which fills the buffer. reportedFull: Next has returned the failure that the buffer is full.
 	committing, reportedFull bool
 
 	framing framing
-	frames  int64   // how many frames came since the session began
-	recent  []Frame // the last keepFrames
+	frames  int64  // how many frames came since the session began
+	recent  []bool // in which of the last keepFrames frames the user spoke
 
 	candidateStart voice.Samples // where the newest candidate began
 	kept           keptAudio
@@ -102,8 +103,8 @@ type listener struct {
 // tables returns the tables that all detectors of the process share.
 var tables = sync.OnceValue(voice.NewTables)
 
-// NewInput returns an Input that detects no turns until Configure and StartDetection. Its buffer holds limit samples.
-func NewInput(limit int) (*Input, error) {
+// NewInput returns an Input that detects no turns until Configure and StartDetection. Its buffer holds limit samples, as far as memory has room.
+func NewInput(limit int, memory *account.Account) (*Input, error) {
 	down, err := voice.NewResampler(room.InputRate, voice.FrameRate)
 	if err != nil {
 		return nil, err
@@ -118,12 +119,11 @@ func NewInput(limit int) (*Input, error) {
 		return nil, err
 	}
 	return &Input{
-		limit: limit, framing: framing{down: down, again: again}, listener: listener{detector: d, echo: e},
+		limit: limit, buffer: buffer{memory: memory}, framing: framing{down: down, again: again}, listener: listener{detector: d, echo: e},
 	}, nil
 }
 
-// Append takes mono audio at room.InputRate, which came at now. The caller calls Next until it reports false before it appends
-// again or changes pcm.
+// Append takes mono audio at room.InputRate, which came at now. The caller calls Next until it reports false before it appends again or changes pcm.
 func (in *Input) Append(pcm []int16, now time.Time) {
 	in.pending, in.missing = in.cleaner.clean(pcm), 0
 	in.listener.lastAudio = now
@@ -141,10 +141,7 @@ func (in *Input) Missing(samples int) {
 // AppendEncoded is Append for the audio of an event in a format of the protocol. A failure means that nothing was appended.
 func (in *Input) AppendEncoded(name string, audio []byte, now time.Time) *room.Failure {
 	if name == wire.FormatPCM && len(audio)%2 != 0 {
-		return &room.Failure{
-			Code: wire.CodeInvalidValue, Param: "audio",
-			Message: "audio/pcm has 2 bytes a sample: the length must be even",
-		}
+		return room.Refuse(wire.CodeInvalidValue, "audio", "audio/pcm has 2 bytes a sample: the length must be even")
 	}
 	pcm, err := in.decoder.Decode(name, audio)
 	if err != nil {
@@ -162,18 +159,18 @@ func (in *Input) EndEncoded(now time.Time) {
 	in.pending = append(slices.Clone(in.pending), in.cleaner.flush()...)
 }
 
-// Next looks at the next frame of the appended audio. ok is false when there is none; less audio than a
-// frame waits for more.
-// The caller acts on the result before it calls Next again, with the view after that.
+// Next looks at the next frame of the appended audio. ok is false when there is none; less audio than a frame waits for more. The caller acts on the result before it calls
+// Next again, with the view after that.
 //
-// The audio goes through in pieces of one frame, so that a turn that ends inside it leaves the audio after its end in the
-// buffer.
+// The audio goes through in pieces of one frame, so that a turn that ends inside it leaves the audio after its end in the buffer.
 func (in *Input) Next(v InputView) (r Result, ok bool) {
 	for {
 		if f := &in.framing; f.inPiece {
 			var frame []float32
 			if frame, f.rest = f.framer.Push(f.rest); frame != nil {
-				frame = append([]float32(nil), frame...)
+				if turn.Open(v.Turn) != 0 { // a recogniser keeps the frame
+					frame = slices.Clone(frame)
+				}
 				e, speaks := in.frame(frame, v)
 				return Result{Frame: Frame{PCM: frame, Speech: speaks}, Event: e}, true
 			}
@@ -187,7 +184,7 @@ func (in *Input) Next(v InputView) (r Result, ok bool) {
 			in.pending = nil
 			return Result{}, false
 		}
-		if in.buffer.Len()+n > in.limit {
+		if !in.buffer.take(n, in.limit) {
 			return in.makeRoom(v)
 		}
 		in.committing = false
@@ -217,7 +214,7 @@ func (in *Input) makeRoom(v InputView) (Result, bool) {
 	}
 	in.reportedFull = true
 	return Result{Failure: &room.Failure{
-		Code: "input_audio_buffer_full", Message: "the input buffer is full (5 minutes), and its oldest audio is dropped: commit or clear it",
+		Code: "input_audio_buffer_full", Message: "the input buffer is full (5 minutes, or as much as the server has memory for now), and its oldest audio is dropped: commit or clear it",
 	}}, true
 }
 
@@ -236,7 +233,7 @@ func (in *Input) frame(frame []float32, v InputView) (e turn.Event, speaks bool)
 	if len(in.recent) == keepFrames {
 		in.recent = append(in.recent[:0], in.recent[1:]...)
 	}
-	in.recent = append(in.recent, Frame{PCM: frame, Speech: speaks})
+	in.recent = append(in.recent, speaks)
 	return e, speaks
 }
 
@@ -279,8 +276,7 @@ func (l *listener) isSpeech(frame []float32, v InputView, td *wire.TurnDetection
 // Detecting reports whether the server detects the turns.
 func (in *Input) Detecting() bool { return in.settings != nil && in.on }
 
-// onset returns the position where a turn begins whose onset is the present frame: the start of its speech less the pre-roll, but
-// not before the session's begin.
+// onset returns the position where a turn begins whose onset is the present frame: the start of its speech less the pre-roll, but not before the session's begin.
 func (in *Input) onset() voice.Samples {
 	back := int64(in.listener.endpointing.lookBack()) + int64(in.padding/frameMS)
 	return max(0, voice.Samples((in.frames-back)*frameSamples))

@@ -35,9 +35,10 @@ type judge struct {
 	language endofturn.Choice
 	// answers: only the end of the agent's response is unplayed, so the user answers it rather than listens.
 	answers bool
-	// near: the agent has almost finished, or has asked a question. Any word is then an answer, and the judge waits for the
-	// recogniser's words as long as it may.
+	// near: the agent has almost finished, or has asked a question. Any word is then an answer, and the judge waits for the recogniser's words as long as it may.
 	near bool
+	// atEnd: only the last sounds of the response are unplayed. Speech is then an answer, although the recogniser has no words in time.
+	atEnd bool
 }
 
 // predicted returns the judge of a candidate that the client's detector has opened: its speech may still be on the way.
@@ -83,9 +84,10 @@ func (j *judge) partial(text string) verdict {
 // listens reports whether the user has only acknowledged what the agent says.
 func (j *judge) listens() bool { return !j.answers && !j.near && j.said.Acknowledges }
 
-// deadline decides: confirmed if speech goes on, rejected if it has stopped or never came.
+// deadline decides: confirmed if speech goes on or was an answer, rejected if it has stopped or never came.
 func (j *judge) deadline() verdict {
-	if j.speech > 0 && j.gap <= judgeGap && !j.listens() {
+	goesOn := j.speech > 0 && j.gap <= judgeGap
+	if (goesOn || j.atEnd && j.speech >= judgeAnswer) && !j.listens() {
 		return confirmed
 	}
 	return rejected

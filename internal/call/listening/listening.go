@@ -12,6 +12,7 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
@@ -44,6 +45,8 @@ type Parts struct {
 	Conversation *conversation.Conversation
 	// Buffer is how many samples the input buffer holds.
 	Buffer int
+	// Memory is the budget of all sessions for audio that waits.
+	Memory account.Purse
 	// Context ends with the session.
 	Context context.Context //nolint:containedctx // the life of the session's goroutines, not of a call
 	// Post takes the reports of timers and recognitions, from any goroutine. It reports false when the session has ended.
@@ -54,6 +57,8 @@ type Parts struct {
 type Facts struct {
 	// NearAnswer: the agent has almost finished, or has asked a question: one word is then an answer.
 	NearAnswer bool
+	// AtEnd: only the last sounds of the agent's response are unplayed.
+	AtEnd bool
 	// Unbegun is the response that the client has asked for and whose body has not begun; 0 for none.
 	Unbegun response.ID
 	// Strict: the voice of each turn must be asked about now, also in a session that has earned trust.
@@ -78,16 +83,13 @@ type Listening struct {
 
 // NewListening returns a Listening that detects no turns yet.
 func NewListening(p Parts) (*Listening, error) {
-	in, err := NewInput(p.Buffer)
+	in, err := NewInput(p.Buffer, p.Memory.Open(ownAudio))
 	if err != nil {
 		return nil, err
 	}
-	l := &Listening{Parts: p, input: in, timers: env.NewTimers(p.Env), workers: env.NewGroup(p.Env), gate: voiceGate{turns: map[turn.ID]*gatedTurn{}}}
-	l.speech = NewRecognitions(p.Context, RecognitionParts{
-		Env: p.Env, Transcriber: p.Transcriber, Guard: p.Guard, EndOfTurn: p.EndOfTurn, Retranscriber: p.Retranscriber,
-		Post: func(e RecognitionEvent) bool { return p.Post(Report{e}) },
-	})
-	return l, nil
+	return &Listening{
+		Parts: p, input: in, speech: NewRecognitions(p), timers: env.NewTimers(p.Env), workers: env.NewGroup(p.Env), gate: voiceGate{turns: map[turn.ID]*gatedTurn{}},
+	}, nil
 }
 
 // Connect gives the Listening the capabilities of the session's link.
@@ -104,6 +106,13 @@ func (l *Listening) Close() {
 func (l *Listening) Wait() {
 	l.speech.Wait()
 	l.workers.Wait()
+	l.input.buffer.memory.Close()
+	l.speech.stage.memory.Close()
+}
+
+// Uncommitted reports whether the buffer has audio that the client has to commit, because it detects the turns.
+func (l *Listening) Uncommitted() bool {
+	return l.Settings.TurnDetection() == nil && l.input.buffer.Len() > 0
 }
 
 // Turns returns how many turns are open or wait for their transcripts.
@@ -125,9 +134,11 @@ func (l *Listening) PlaybackEnded(s *coord.State) {
 }
 
 // OpenPredicted begins to judge candidate t, which the client's detector has opened. answers says that only the end of the agent's response
-// is unplayed: the user answers it rather than listens. nearAnswer is that of Facts.
-func (l *Listening) OpenPredicted(t turn.ID, answers, nearAnswer bool, s *coord.State) {
-	l.input.OpenPredicted(t, answers, nearAnswer, l.inputView(s))
+// is unplayed: the user answers it rather than listens.
+func (l *Listening) OpenPredicted(t turn.ID, answers bool, facts Facts, s *coord.State) {
+	view := l.inputView(s)
+	view.AtEnd = facts.AtEnd
+	l.input.OpenPredicted(t, answers, facts.NearAnswer, view)
 }
 
 // Likely returns the open turn if its end is likely, and what the user has said in it so far; 0 for none. The user has paused for 200 ms, and a
@@ -206,6 +217,7 @@ func (l *Listening) Clear() room.List {
 	out := step(turn.Clear{})
 	out.Then(func(*coord.State) (out room.List) {
 		l.input.Clear()
+		l.speech.left = ""
 		out.Send(&wire.InputAudioBufferCleared{})
 		return out
 	})

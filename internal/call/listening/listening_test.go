@@ -17,6 +17,7 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
@@ -142,6 +143,16 @@ func TestAFullBuffer(t *testing.T) {
 	})
 
 	byClient := func(_ *Parts, s *wire.Session) { s.Audio.Input.TurnDetection = nil }
+	live(t, "without memory beside its own", func(p *Parts, s *wire.Session) {
+		byClient(p, s)
+		p.Buffer, p.Memory = MaxBuffer, account.Purse{Budget: account.New(0)}
+	}, func(b *half) {
+		for range 50 {
+			b.audio(room.InputRate)
+		}
+		b.g.Expect(b.sent).To(gomega.Equal([]string{"input_audio_buffer_full"}))
+		b.g.Expect(size(b.l.input.Len())).To(gomega.And(gomega.BeNumerically("<=", ownAudio), gomega.BeNumerically(">", ownAudio/2)))
+	})
 	live(t, "a client that commits by itself keeps its newest audio, and gets one failure", byClient, func(b *half) {
 		b.audio(room.InputRate)
 		b.audio(480)
@@ -182,6 +193,25 @@ func TestWaitsForTheUserEnd(t *testing.T) {
 		b.g.Expect(b.sent).To(gomega.BeEmpty())
 	})
 
+	for name, end := range map[string]func(b *half){
+		"that is discarded": func(b *half) { b.do(b.l.Clear()) },
+		"that has its text": func(b *half) { b.step(coord.OfTurn{Event: turn.Silence{Turn: 1}}) },
+	} {
+		live(t, "idle_timeout_ms counts from the end of a turn "+name, idle, func(b *half) {
+			wait(4 * time.Second)
+			b.step(coord.OfTurn{Event: turn.Onset{}})
+			b.audio(4800)
+			began := time.Now()
+			end(b)
+			for {
+				if _, is := b.next().(IdleDue); is {
+					break
+				}
+			}
+			b.g.Expect(time.Since(began)).To(gomega.BeNumerically("~", 5*time.Second, time.Second))
+		})
+	}
+
 	live(t, "a turn whose client sends nothing any more ends", nil, func(b *half) {
 		b.step(coord.OfTurn{Event: turn.Onset{}})
 		b.audio(480)
@@ -190,6 +220,18 @@ func TestWaitsForTheUserEnd(t *testing.T) {
 			b.next()
 		}
 		b.g.Expect(time.Since(began)).To(gomega.Equal(5 * time.Second))
+	})
+}
+
+func TestARejectedCandidateLeavesTheVoiceGate(t *testing.T) {
+	live(t, "also if its words came before", func(p *Parts, _ *wire.Session) { p.Gate = &pipeline.VoiceGate{} }, func(b *half) {
+		b.state.Playout = playout.Playing{Resp: 1}
+		b.step(coord.OfTurn{Event: turn.Onset{}})
+		b.g.Expect(b.state.Turn).To(gomega.Equal(turn.State(turn.Candidate{Turn: 1})))
+		b.do(b.l.Handle(Report{Final{Turn: 1}}, &b.state, Facts{}))
+		b.g.Expect(b.l.gate.turns).To(gomega.HaveLen(1), "its words wait for the verdict")
+		b.step(coord.OfTurn{Event: turn.Misfire{Turn: 1}})
+		b.g.Expect(b.l.gate.turns).To(gomega.BeEmpty())
 	})
 }
 

@@ -45,6 +45,17 @@ func (c *cleaner) clean(pcm []int16) []int16 {
 	if len(pcm) > maxLive {
 		return append(c.flush(), pcm...)
 	}
+	return c.through(pcm, func() ([]int16, error) { return c.reduction.Append(c.ready, pcm) })
+}
+
+// flush returns all audio that is not returned yet. The result is valid until the next call.
+func (c *cleaner) flush() []int16 {
+	return c.through(nil, func() ([]int16, error) { return c.reduction.Flush(c.ready) })
+}
+
+// through returns what comes before, and what reduce adds to that once it has taken pcm. After an error, what is held is returned as it was, and there
+// is no noise reduction any more.
+func (c *cleaner) through(pcm []int16, reduce func() ([]int16, error)) []int16 {
 	c.ready = append(c.ready[:0], c.rest...)
 	c.rest = c.rest[:0]
 	if c.reduction == nil {
@@ -53,37 +64,15 @@ func (c *cleaner) clean(pcm []int16) []int16 {
 	}
 	before := len(c.ready)
 	c.held = append(c.held, pcm...)
-	var err error
-	c.ready, err = c.reduction.Append(c.ready, pcm)
-	c.returned(before, err)
-	return c.ready
-}
-
-// flush returns all audio that is not returned yet. The result is valid until the next call.
-func (c *cleaner) flush() []int16 {
-	c.ready = append(c.ready[:0], c.rest...)
-	c.rest = c.rest[:0]
-	if c.reduction == nil {
-		return c.ready
-	}
-	before := len(c.ready)
-	var err error
-	c.ready, err = c.reduction.Flush(c.ready)
-	c.returned(before, err)
-	return c.ready
-}
-
-// returned takes what is ready after before out of held. After an error, what is held becomes ready as it was, and there is no noise reduction
-// any more.
-func (c *cleaner) returned(before int, err error) {
-	if err != nil {
+	if c.ready, c.failed = reduce(); c.failed != nil {
 		c.close()
 		c.ready = append(c.ready[:before], c.held...)
-		c.held, c.failed = c.held[:0], err
-		return
+		c.held = c.held[:0]
+		return c.ready
 	}
 	n := min(len(c.held), len(c.ready)-before)
 	c.held = c.held[:copy(c.held, c.held[n:])]
+	return c.ready
 }
 
 // delay returns how much later the audio is.

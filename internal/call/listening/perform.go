@@ -19,11 +19,13 @@ func (l *Listening) Turn(f turn.Effect, s *coord.State, facts Facts) (out room.L
 	switch f := f.(type) {
 	case turn.OpenCandidate:
 		l.speech.Open(f.Turn, l.input.TurnStart())
-		l.input.OpenCandidate(f.Turn, facts.NearAnswer, l.inputView(s))
+		view := l.inputView(s)
+		view.AtEnd = facts.AtEnd
+		l.input.OpenCandidate(f.Turn, facts.NearAnswer, view)
 		l.after("verdict", VerdictTimeout, VerdictDue{f.Turn})
 	case turn.RejectCandidate:
 		l.timers.Stop("verdict")
-		l.speech.Drop(f.Turn)
+		l.speech.DropCandidate(f.Turn)
 		delete(l.gate.turns, f.Turn)
 		l.input.CandidateRejected()
 	case turn.OpenTurn:
@@ -31,11 +33,11 @@ func (l *Listening) Turn(f turn.Effect, s *coord.State, facts Facts) (out room.L
 	case turn.EmitSpeechStarted:
 		out.SendAll(l.speech.Announce(f.Turn, l.speechView(s)))
 	case turn.EmitSpeechStopped:
-		out.Send(&wire.InputAudioBufferSpeechStopped{AudioEndMS: l.input.ElapsedMS(), ItemID: l.speech.ItemID(f.Turn)})
+		out.Send(&wire.InputAudioBufferSpeechStopped{AudioEndMS: l.input.EndMS(), ItemID: l.speech.ItemID(f.Turn)})
 	case turn.EmitTimeout:
 		l.speech.Open(f.Turn, l.input.Start())
 		out.Send(&wire.InputAudioBufferTimeoutTriggered{
-			AudioStartMS: int(l.input.Start().Milliseconds(room.InputRate)), AudioEndMS: l.input.ElapsedMS(), ItemID: l.speech.ItemID(f.Turn),
+			AudioStartMS: int(l.input.Start().Milliseconds(room.InputRate)), AudioEndMS: l.input.EndMS(), ItemID: l.speech.ItemID(f.Turn),
 		})
 	case turn.ArmFallback:
 		l.after("fallback", time.Duration(f.MS)*time.Millisecond, FallbackDue{Turn: f.Turn, Gen: f.Gen})
@@ -48,9 +50,13 @@ func (l *Listening) Turn(f turn.Effect, s *coord.State, facts Facts) (out room.L
 		if f.Reason == turn.NoWords {
 			out.Send(&wire.InputAudioBufferCleared{}) // no committed follows speech_stopped
 		}
-		l.speech.Drop(f.Turn)
-		delete(l.gate.turns, f.Turn)
 		l.input.TurnEnded()
+		if f.Reason == turn.Stopped {
+			l.input.KeepFrom(l.speech.Leave(f.Turn))
+		} else {
+			l.speech.Drop(f.Turn)
+		}
+		delete(l.gate.turns, f.Turn)
 		l.ArmIdle(s)
 	case turn.BargeIn: // is the player's
 	}
@@ -164,10 +170,18 @@ func (l *Listening) TakeRecording(w *wire.Item) (*Recording, *room.Failure) {
 	r, failure := l.speech.TakeRecording(w, l.Settings.InputFormat())
 	if r != nil {
 		if failure := l.gateRecording(); failure != nil {
+			l.DropRecording(r)
 			return nil, failure
 		}
 	}
 	return r, failure
+}
+
+// DropRecording gives up a recording whose item is refused; nil is none.
+func (l *Listening) DropRecording(r *Recording) {
+	if r != nil {
+		l.speech.stage.memory.Give(r.held)
+	}
 }
 
 // Transcribe has a recording of an item transcribed. Responses wait for its transcript.

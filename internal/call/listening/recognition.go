@@ -7,9 +7,11 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
@@ -30,15 +32,19 @@ type Frame struct {
 	Speech bool // the detector hears the user in it
 }
 
-// recognition is the recogniser's stream for one turn. write, closeInput and close belong to the session's goroutine; they do not
-// block.
+// size returns the bytes of the frame.
+func (f Frame) size() int64 { return 4 * int64(len(f.PCM)) }
+
+// recognition is the recogniser's stream for one turn. write, closeInput and close belong to the session's goroutine; they do not block.
 type recognition struct {
 	turn      turn.ID
 	whole     []int16             // the audio of a turn that is over, at room.InputRate; nil for one that goes on
 	estimator endofturn.Estimator // belongs to the recognition's goroutine; nil: nothing estimates the end of the turn
 	audio     chan Frame
+	memory    *account.Account // for audio
 	cancel    context.CancelFunc
 	closed    bool
+	ended     atomic.Bool // its goroutine reads no audio any more
 }
 
 // stage is what recognitions run on.
@@ -49,14 +55,15 @@ type stage struct {
 	workers     *sync.WaitGroup
 	transcriber pipeline.Transcriber
 	guard       *watchdog.Guard
+	memory      *account.Account // for the audio that waits
 }
 
-// recognise opens a recognition for turn t. whole is its audio if the turn is over, nil otherwise. e
-// estimates the end of the turn; nil for none. report takes its reports on the
+// recognise opens a recognition for turn t. whole is its audio if the turn is over, nil for a live one; another without audio fails, because there was no
+// memory for it. e estimates the end of the turn; nil for none. report takes its reports on the
 // recognition's goroutine. The last report is Final, Failed or Refused, unless the recognition was closed.
 func (st *stage) recognise(c pipeline.TranscribeConfig, t turn.ID, whole []int16, e endofturn.Estimator, report func(RecognitionEvent) bool) *recognition {
 	ctx, cancel := context.WithCancel(st.ctx)
-	r := &recognition{turn: t, whole: whole, estimator: e, audio: make(chan Frame, maxWaiting), cancel: cancel}
+	r := &recognition{turn: t, whole: whole, estimator: e, audio: make(chan Frame, maxWaiting), memory: st.memory, cancel: cancel}
 	if !c.Live {
 		r.closeInput()
 	}
@@ -64,6 +71,7 @@ func (st *stage) recognise(c pipeline.TranscribeConfig, t turn.ID, whole []int16
 	st.env.Go(func() {
 		defer st.workers.Done()
 		defer cancel()
+		defer r.drain()
 		var last RecognitionEvent
 		err := st.guard.Run(ctx, st.name, func(w *watchdog.Watch) error {
 			return r.run(ctx, &watchedStage{stage: st, watch: w}, c, func(e RecognitionEvent) error {
@@ -97,17 +105,29 @@ func isLast(e RecognitionEvent) bool {
 	return false
 }
 
-// write gives a frame to the recogniser, which keeps it. It reports false when too much waits already:
-// the recognition is of no use any more.
+// write gives a frame to the recogniser, which keeps it. It reports false when too much waits already: the recognition is of no use any more.
 func (r *recognition) write(f Frame) bool {
-	if r.closed {
+	if r.closed || r.ended.Load() {
 		return true
+	}
+	if r.memory.Take(f.size()) != nil {
+		return false
 	}
 	select {
 	case r.audio <- f:
 		return true
 	default:
+		r.memory.Give(f.size())
 		return false
+	}
+}
+
+// drain drops the frames that nobody waits for any more. The close of the session gives back a frame that comes at this moment.
+func (r *recognition) drain() {
+	r.ended.Store(true)
+	for range len(r.audio) {
+		f := <-r.audio
+		r.memory.Give(f.size())
 	}
 }
 
@@ -131,35 +151,28 @@ type watchedStage struct {
 	watch *watchdog.Watch
 }
 
-func (st *watchedStage) open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
-	st.watch.Expect("opening a transcription", st.guard.Limits.Open)
+func (st *watchedStage) within(limit time.Duration, what string, call func() error) error {
+	st.watch.Expect(what, limit)
 	defer st.watch.Rest()
-	return st.transcriber.Open(ctx, c)
+	return call()
 }
 
 func (st *watchedStage) write(stream pipeline.Transcription, pcm []float32) error {
-	st.watch.Expect("writing audio", st.guard.Limits.Write)
-	defer st.watch.Rest()
-	return stream.Write(pcm)
-}
-
-func (st *watchedStage) closeInput(stream pipeline.Transcription) error {
-	st.watch.Expect("closing the input", st.guard.Limits.Write)
-	defer st.watch.Rest()
-	return stream.CloseInput()
-}
-
-func (st *watchedStage) close(stream pipeline.Transcription) {
-	st.watch.Expect("closing a transcription", st.guard.Limits.Close)
-	defer st.watch.Rest()
-	_ = stream.Close() // it only joins: an error was a result
+	return st.within(st.guard.Limits.Write, "writing audio", func() error { return stream.Write(pcm) })
 }
 
 // run follows the stream up to its last report. It returns an error only when the session does not want the reports any more.
 func (r *recognition) run(ctx context.Context, st *watchedStage, c pipeline.TranscribeConfig, report func(RecognitionEvent) error) error {
 	life, leave := context.WithCancel(ctx)
 	defer leave()
-	stream, err := st.open(life, c)
+	var stream pipeline.Transcription
+	err := account.ErrFull
+	if c.Live || r.whole != nil {
+		err = st.within(st.guard.Limits.Open, "opening a transcription", func() (err error) {
+			stream, err = st.transcriber.Open(life, c)
+			return err
+		})
+	}
 	switch {
 	case errors.Is(err, pipeline.ErrNoLive):
 		return report(Refused{r.turn})
@@ -168,7 +181,7 @@ func (r *recognition) run(ctx context.Context, st *watchedStage, c pipeline.Tran
 	}
 	defer func() {
 		leave()
-		st.close(stream)
+		_ = st.within(st.guard.Limits.Close, "closing a transcription", stream.Close) // it only joins: an error was a result
 	}()
 	if c.Live {
 		if err := report(Ready{r.turn}); err != nil {
@@ -192,13 +205,14 @@ func (r *recognition) follow(ctx context.Context, st *watchedStage, stream pipel
 		case <-late:
 			return report(Failed{r.turn, errLate})
 		case frame, more := <-audio:
+			r.memory.Give(frame.size())
 			var err error
 			if !more {
 				audio = nil
 				late = make(chan struct{})
 				timer := st.env.AfterFunc(finalAfter+time.Duration(len(r.whole))*time.Second/room.InputRate, func() { close(late) })
 				defer timer.Stop()
-				err = st.closeInput(stream)
+				err = st.within(st.guard.Limits.Write, "closing the input", stream.CloseInput)
 			} else if err = st.write(stream, frame.PCM); errors.Is(err, pipeline.ErrOverrun) {
 				err = errOverrun
 			}
@@ -251,17 +265,31 @@ func (r *recognition) feed(st *watchedStage, stream pipeline.Transcription) erro
 	if r.whole == nil {
 		return nil
 	}
+	return eachPiece(r.whole, func(pcm []float32) error { return st.write(stream, pcm) })
+}
+
+// forStages returns audio at room.InputRate as stages of the pipeline take it, at pipeline.InputRate.
+func forStages(pcm []int16) (all []float32, err error) {
+	err = eachPiece(pcm, func(piece []float32) error {
+		all = append(all, piece...)
+		return nil
+	})
+	return all, err
+}
+
+// eachPiece gives the same to take in pieces.
+func eachPiece(pcm []int16, take func([]float32) error) error {
 	down, err := voice.NewResampler(room.InputRate, pipeline.InputRate)
 	if err != nil {
 		return err
 	}
-	var wide, pcm []float32
-	for piece := range slices.Chunk(r.whole, room.InputRate/10) {
+	var wide, out []float32
+	for piece := range slices.Chunk(pcm, room.InputRate/10) {
 		wide = voice.PCM16ToFloat(wide[:0], piece)
-		pcm = down.Append(pcm[:0], wide)
-		if err := st.write(stream, pcm); err != nil {
+		out = down.Append(out[:0], wide)
+		if err := take(out); err != nil {
 			return err
 		}
 	}
-	return st.write(stream, down.Flush(pcm[:0]))
+	return take(down.Flush(out[:0]))
 }

@@ -29,6 +29,7 @@ const MaxRecordings = 8
 type Recording struct {
 	Part int     // which part of the item
 	PCM  []int16 // mono, at room.InputRate
+	held int64   // the memory that it has, until it is transcribed or dropped
 }
 
 // TakeRecording takes the audio that has no transcript out of w; name is the format that it is in. It returns nil if there is none, and a
@@ -40,7 +41,7 @@ func (s *Recognitions) TakeRecording(w *wire.Item, name string) (*Recording, *ro
 		return nil, nil
 	}
 	bad := func(part int, message string) (*Recording, *room.Failure) {
-		return nil, &room.Failure{Code: wire.CodeInvalidValue, Param: fmt.Sprintf("item.content[%d].audio", part), Message: message}
+		return nil, room.Refuse(wire.CodeInvalidValue, fmt.Sprintf("item.content[%d].audio", part), message)
 	}
 	audio := w.Content[at].Audio
 	switch second := slices.IndexFunc(w.Content[at+1:], silent); {
@@ -51,25 +52,31 @@ func (s *Recognitions) TakeRecording(w *wire.Item, name string) (*Recording, *ro
 	case name == wire.FormatPCM && len(audio)%2 != 0:
 		return bad(at, "audio/pcm has 2 bytes a sample: the length must be even")
 	case s.recordings == MaxRecordings:
-		return nil, &room.Failure{
-			Code: "too_many_transcriptions", Param: "item",
-			Message: fmt.Sprintf("%d recordings are being transcribed: wait for one to be", MaxRecordings),
-		}
+		return nil, room.Refuse("too_many_transcriptions", "item",
+			fmt.Sprintf("%d recordings are being transcribed: wait for one to be", MaxRecordings))
+	}
+	bytes := int64(len(audio))
+	if name != wire.FormatPCM {
+		bytes *= 6 // a byte is a sample at 8 kHz
+	}
+	if s.stage.memory.Take(bytes) != nil {
+		return nil, &room.Failure{Type: room.TypeServer, Code: "server_busy", Param: "item", Message: "there is no memory for this recording now: send a shorter one, or try again in a moment"}
 	}
 	var d room.Decoder
 	pcm, err := d.Decode(name, audio)
 	if err != nil {
+		s.stage.memory.Give(bytes)
 		return nil, &room.Failure{Type: room.TypeServer, Code: "audio_format", Param: "item", Message: err.Error()}
 	}
 	w.Content = slices.Clone(w.Content)
 	w.Content[at].Audio = nil
-	return &Recording{at, append(pcm, d.Rest()...)}, nil
+	return &Recording{at, append(pcm, d.Rest()...), bytes}, nil
 }
 
 // Transcribe has a recording of item transcribed. Recorded reports the end of that.
 func (s *Recognitions) Transcribe(r *Recording, item machine.Item, c pipeline.TranscribeConfig) {
 	s.recordings++
-	s.record(Recorded{Item: item, Transcript: Transcript{Part: r.Part, Samples: len(r.PCM)}}, r.PCM, c)
+	s.record(Recorded{Item: item, Transcript: Transcript{Part: r.Part, Samples: len(r.PCM)}, held: r.held}, r.PCM, c)
 }
 
 // record has pcm transcribed. done is completed and posted at the end of that.
@@ -79,7 +86,7 @@ func (s *Recognitions) record(done Recorded, pcm []int16, c pipeline.TranscribeC
 		case Final:
 			done.Transcript.Text, done.Transcript.Words = e.Text, e.Words
 		case Failed:
-			done.Err, done.Transcript.Failure = e.Err, e.Err.Error()
+			done.Err, done.Transcript.Failure = e.Err, room.Public(e.Err.Error())
 		case Refused:
 			done.Transcript.Failure = "the recogniser does not take it"
 		case Ready, Partial, Ending, Recorded, Retranscribed:
@@ -93,9 +100,9 @@ func (s *Recognitions) record(done Recorded, pcm []int16, c pipeline.TranscribeC
 func (s *Recognitions) Transcribing() int { return s.recordings }
 
 // TranscribeLater has a turn transcribed that the machines gave up, once the late turns before it are done. Recorded reports its
-// transcript. TranscribeLater reports false, and does nothing, if MaxLate turns wait.
+// transcript. TranscribeLater reports false, and does nothing, if MaxLate turns wait, or if there is no memory for its audio.
 func (s *Recognitions) TranscribeLater(d Delivery, c pipeline.TranscribeConfig) bool {
-	if len(s.late) == MaxLate {
+	if len(s.late) == MaxLate || len(d.PCM) < d.Transcript.Samples || s.stage.memory.Take(size(len(d.PCM))) != nil {
 		return false
 	}
 	s.late = append(s.late, lateTurn{d.Item, d.PCM, c})
@@ -107,8 +114,11 @@ func (s *Recognitions) TranscribeLater(d Delivery, c pipeline.TranscribeConfig) 
 
 // lateDone forgets the oldest late turn, whose transcript is there, and begins with the next.
 func (s *Recognitions) lateDone() {
-	s.late = s.late[min(1, len(s.late)):]
-	if len(s.late) > 0 {
+	if len(s.late) == 0 {
+		return
+	}
+	s.stage.memory.Give(size(len(s.late[0].pcm)))
+	if s.late = s.late[1:]; len(s.late) > 0 {
 		s.nextLate()
 	}
 }

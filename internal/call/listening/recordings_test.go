@@ -5,10 +5,13 @@ package listening
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -30,7 +33,7 @@ func TestTakeRecording(t *testing.T) {
 		parts := w.Content
 		r, refused := b.s.TakeRecording(w, wire.FormatPCM)
 		b.g.Expect(refused).To(gomega.BeNil())
-		b.g.Expect(r).To(gomega.Equal(&Recording{Part: 2, PCM: []int16{1, 2}}))
+		b.g.Expect(r).To(gomega.Equal(&Recording{Part: 2, PCM: []int16{1, 2}, held: 4}))
 		b.g.Expect(w.Content[2].Audio).To(gomega.BeEmpty())
 		b.g.Expect(parts[2].Audio).To(gomega.HaveLen(4), "the caller's parts are not touched")
 	})
@@ -115,5 +118,70 @@ func TestLateTurnsAreTranscribedOneAfterTheOther(t *testing.T) {
 			b.g.Expect(e.(Recorded).Transcript.Text).To(gomega.Equal("words"))
 		}
 		b.g.Expect(b.s.Transcribing()).To(gomega.BeZero())
+	})
+}
+
+// TestRecordingsShareMemory checks that the recordings of one principal leave memory for those of another, and give everything back.
+func TestRecordingsShareMemory(t *testing.T) {
+	story(t, "as much as is left free", func(b *recognitionBench) {
+		const total = 16 << 20
+		budget := account.New(total)
+		b.memory, b.r.stuck = account.Purse{Budget: budget}, true
+		b.with(b.r)
+		item := func() *wire.Item { return message(audio(make([]byte, 3<<20))) }
+		for range 3 { // 9 MiB, of which 2 MiB are beside the budget
+			r, refused := b.s.TakeRecording(item(), wire.FormatPCM)
+			b.g.Expect(refused).To(gomega.BeNil())
+			b.s.Transcribe(r, 7, pipeline.TranscribeConfig{})
+		}
+		b.g.Expect(budget.Free()).To(gomega.BeEquivalentTo(total - 7<<20))
+		for _, name := range []string{wire.FormatPCM, wire.FormatPCMU} {
+			_, refused := b.s.TakeRecording(item(), name)
+			b.g.Expect(refused).NotTo(gomega.BeNil())
+			b.g.Expect(refused.Code).To(gomega.Equal("server_busy"))
+		}
+		b.g.Expect(budget.Take("another", 4<<20)).To(gomega.Succeed())
+		budget.Give("another", 4<<20)
+		b.cancel()
+		b.s.Close()
+		b.s.Wait()
+		b.s.stage.memory.Close()
+		b.g.Expect(budget.Free()).To(gomega.BeEquivalentTo(total))
+	})
+	story(t, "a recording counts from when it is decoded on", func(b *recognitionBench) {
+		b.memory = account.Purse{Budget: account.New(16 << 20)}
+		b.with(b.r)
+		_, refused := b.s.TakeRecording(message(audio(make([]byte, 9<<20))), wire.FormatPCM)
+		b.g.Expect(refused).To(gomega.BeNil())
+		_, refused = b.s.TakeRecording(message(audio(make([]byte, 3<<20))), wire.FormatPCM)
+		b.g.Expect(refused).NotTo(gomega.BeNil(), "the first one is not transcribed yet")
+	})
+	story(t, "a turn without memory has its live text, and is not recognised as a whole", func(b *recognitionBench) {
+		b.memory = account.Purse{Budget: account.New(0)}
+		b.with(b.r)
+		for id, long := range map[turn.ID]bool{1: false, 2: true} {
+			b.s.Open(id, 0)
+			b.s.Commit(id, machine.Item(id), make([]int16, map[bool]int{false: 2400, true: ownAudio}[long]), time.Time{}, time.Time{})
+			b.s.Decode(id, pipeline.TranscribeConfig{})
+			if long {
+				_, _, err := b.next()
+				b.g.Expect(err).To(gomega.MatchError(account.ErrFull))
+				continue
+			}
+			b.says(pipeline.TranscriptResult{Final: true, Text: "words"})
+		}
+	})
+	story(t, "frames that wait", func(b *recognitionBench) {
+		b.memory, b.r.stuck = account.Purse{Budget: account.New(0)}, true
+		b.with(b.r)
+		b.s.Open(1, 0)
+		b.s.Listen(1, pipeline.TranscribeConfig{Live: true}, nil, b.view)
+		var failed RecognitionEvent
+		frames := 0
+		for ; failed == nil && frames < maxWaiting; frames++ {
+			failed = b.s.Write(1, Frame{PCM: make([]float32, voice.FrameSize)})
+		}
+		b.g.Expect(failed).NotTo(gomega.BeNil())
+		b.g.Expect(frames).To(gomega.BeNumerically("~", ownAudio/(4*voice.FrameSize), 2))
 	})
 }

@@ -4,12 +4,10 @@ package listening
 
 import (
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
-	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -49,20 +47,6 @@ func (l *Listening) tagSounds(itemID string, pcm []int16) {
 		})
 		l.Post(found)
 	})
-}
-
-// forStages returns audio at room.InputRate as stages of the pipeline take it, at pipeline.InputRate.
-func forStages(pcm []int16) ([]float32, error) {
-	down, err := voice.NewResampler(room.InputRate, pipeline.InputRate)
-	if err != nil {
-		return nil, err
-	}
-	var wide, heard []float32
-	for piece := range slices.Chunk(pcm, room.InputRate/10) {
-		wide = voice.PCM16ToFloat(wide[:0], piece)
-		heard = down.Append(heard, wide)
-	}
-	return down.Flush(heard), nil
 }
 
 // soundsFound tells the client which sounds a turn has.

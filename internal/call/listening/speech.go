@@ -3,7 +3,7 @@ package listening
 // The Speech: the turns and what the machines' effects do with them.
 
 import (
-	"context"
+	"cmp"
 	"sync"
 	"time"
 
@@ -12,9 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
-	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
-	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -22,19 +20,6 @@ import (
 
 // errSlow is the error that a client gets for a turn that the machines gave up, because MaxLate turns wait already.
 const errSlow = "the recogniser is too slow: too many turns wait for their text"
-
-// RecognitionParts is what a Speech is made of; all of it but EndOfTurn and Retranscriber is required.
-type RecognitionParts struct {
-	Env         env.Env
-	Transcriber pipeline.Transcriber
-	Guard       *watchdog.Guard // bounds the calls into the Transcriber
-	// EndOfTurn returns an estimator of the ends of turns in a language; nil: only the Transcriber reports them.
-	EndOfTurn func(language string) endofturn.Estimator
-	// Retranscriber recognises each utterance again as a whole: the gate. nil: there is no gate.
-	Retranscriber pipeline.Transcriber
-	// Post gives an event to the actor, on any goroutine. It reports false when the session has ended.
-	Post func(RecognitionEvent) bool
-}
 
 // RecognitionView is what a Speech reads of the session's state.
 type RecognitionView struct {
@@ -62,12 +47,16 @@ type Recognitions struct {
 	turns         map[turn.ID]*userTurn
 	recordings    int // how many recordings are being transcribed
 	late          []lateTurn
+	// left is the item of a turn that ended because the detection was switched off: the client knows it. The next turn becomes that item.
+	left string
 }
 
-// NewRecognitions returns a Speech whose recognitions end with ctx.
-func NewRecognitions(ctx context.Context, c RecognitionParts) *Recognitions {
-	s := &Recognitions{post: c.Post, endOfTurn: c.EndOfTurn, retranscriber: c.Retranscriber, turns: map[turn.ID]*userTurn{}}
-	s.stage = stage{name: pipeline.StageTranscriber, ctx: ctx, env: c.Env, workers: &s.workers, transcriber: c.Transcriber, guard: c.Guard}
+// NewRecognitions returns a Speech whose recognitions end with p.Context. It needs p.Env, p.Transcriber, p.Guard and p.Post as well.
+func NewRecognitions(p Parts) *Recognitions {
+	s := &Recognitions{
+		post: func(e RecognitionEvent) bool { return p.Post(Report{e}) }, endOfTurn: p.EndOfTurn, retranscriber: p.Retranscriber, turns: map[turn.ID]*userTurn{},
+	}
+	s.stage = stage{name: pipeline.StageTranscriber, ctx: p.Context, env: p.Env, workers: &s.workers, transcriber: p.Transcriber, guard: p.Guard, memory: p.Memory.Open(ownAudio)}
 	return s
 }
 
@@ -91,10 +80,26 @@ func (s *Recognitions) Turns() int { return len(s.turns) + len(s.late) }
 func (s *Recognitions) Open(t turn.ID, start voice.Samples) voice.Samples {
 	u := s.turns[t]
 	if u == nil {
-		u = &userTurn{id: t, start: start, timing: &room.Timing{ItemID: s.stage.env.NewID("item_")}}
-		s.turns[t] = u
+		u = &userTurn{id: t, start: start, begun: s.left, timing: &room.Timing{ItemID: cmp.Or(s.left, s.stage.env.NewID("item_"))}}
+		s.turns[t], s.left = u, ""
 	}
 	return u.start
+}
+
+// Leave drops turn t, which the client knows, because the detection is switched off. It returns where the turn begins: the next turn has its audio and its item.
+func (s *Recognitions) Leave(t turn.ID) voice.Samples {
+	from := s.turns[t].start
+	s.left = s.ItemID(t)
+	s.Drop(t)
+	return from
+}
+
+// DropCandidate drops the rejected candidate t. If it was to go on with a turn that the client knows, the next turn does.
+func (s *Recognitions) DropCandidate(t turn.ID) {
+	if u := s.turns[t]; u != nil {
+		s.left = u.begun
+	}
+	s.Drop(t)
 }
 
 // ItemID returns the name of the item that turn t becomes, "" if there is no turn t.
@@ -133,7 +138,10 @@ func (s *Recognitions) Announce(t turn.ID, v RecognitionView) (out []wire.Server
 func (s *Recognitions) Commit(t turn.ID, item machine.Item, pcm []int16, spoke, now time.Time) *room.Timing {
 	u := s.turns[t]
 	u.closeGate()
-	u.item, u.audio = item, pcm
+	u.item, u.samples = item, len(pcm)
+	if s.stage.memory.Take(size(len(pcm))) == nil {
+		u.audio = pcm
+	}
 	u.timing.Committed(spoke, now)
 	return u.timing
 }
@@ -152,6 +160,7 @@ func (s *Recognitions) Drop(t turn.ID) {
 	s.CloseStream(t)
 	if u := s.turns[t]; u != nil {
 		u.closeGate()
+		s.stage.memory.Give(size(len(u.audio)))
 	}
 	delete(s.turns, t)
 }
@@ -245,6 +254,7 @@ func (s *Recognitions) Handle(e RecognitionEvent, v RecognitionView) (out room.L
 			s.lateDone()
 		} else {
 			s.recordings--
+			s.stage.memory.Give(e.held)
 		}
 		err = e.Err
 	}
@@ -295,8 +305,7 @@ func (u *userTurn) resume(v RecognitionView) (out room.List) {
 	return out
 }
 
-// Opened returns what follows when turn t is certain: the end of its utterance, if the recogniser reported that while the turn was a
-// candidate.
+// Opened returns what follows when turn t is certain: the end of its utterance, if the recogniser reported that while the turn was a candidate.
 func (s *Recognitions) Opened(t turn.ID, v RecognitionView) (out room.List) {
 	if u := s.turns[t]; u != nil && u.eou {
 		out.Later(coord.OfTurn{Event: turn.EndOfUtterance{Turn: t, Voiced: v.Voiced, Gate: s.Gated()}})
@@ -339,12 +348,12 @@ func (s *Recognitions) DeliverFailure(t turn.ID) (d Delivery, ok bool) {
 	d.Transcript.Failure = errSlow
 	d.Late = u.failure == nil
 	if !d.Late {
-		d.Transcript.Failure = u.failure.Error()
+		d.Transcript.Failure = room.Public(u.failure.Error())
 	}
 	s.Drop(t)
 	return d, true
 }
 
 func (u *userTurn) delivery() Delivery {
-	return Delivery{Item: u.item, Turn: u.timing, PCM: u.audio, Transcript: Transcript{Samples: len(u.audio)}}
+	return Delivery{Item: u.item, Turn: u.timing, PCM: u.audio, Transcript: Transcript{Samples: u.samples}}
 }

@@ -14,6 +14,7 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
@@ -61,6 +62,7 @@ type recognitionBench struct {
 	events chan RecognitionEvent
 	view   RecognitionView
 	cancel context.CancelFunc
+	memory account.Purse
 }
 
 // story runs a test on a clock of its own.
@@ -84,7 +86,7 @@ func story(t *testing.T, name string, tell func(b *recognitionBench)) {
 func (b *recognitionBench) with(tr pipeline.Transcriber) {
 	ctx, cancel := context.WithCancel(b.t.Context())
 	b.cancel = cancel
-	b.s = NewRecognitions(ctx, RecognitionParts{Env: env.System(), Transcriber: tr, Guard: watchdog.New(env.System(), watchdog.Defaults()), Post: func(e RecognitionEvent) bool { b.events <- e; return true }})
+	b.s = NewRecognitions(Parts{Memory: b.memory, Context: ctx, Env: env.System(), Transcriber: tr, Guard: watchdog.New(env.System(), watchdog.Defaults()), Post: func(e Event) bool { b.events <- e.(Report).Of; return true }})
 }
 
 // next waits for the next report and handles it.
@@ -446,7 +448,7 @@ func TestAGateThatHangs(t *testing.T) {
 		b.s.retranscriber = gate
 		for id := range turn.ID(watchdog.MaxAbandoned) {
 			b.s.Open(id+1, 0)
-			b.s.AskGate(turn.AskGate{Turn: id + 1, Gen: 1}, pipeline.TranscribeConfig{}, nil)
+			b.s.AskGate(turn.AskGate{Turn: id + 1, Gen: 1}, pipeline.TranscribeConfig{}, []int16{1})
 			b.s.Drop(id + 1)
 		}
 		<-time.After(10 * time.Second)

@@ -20,6 +20,8 @@ type userTurn struct {
 	id     turn.ID
 	timing *room.Timing  // has the name of its item, which is the same from the onset on
 	start  voice.Samples // its first sample in the input, pre-roll included
+	// begun is the name of the item if another turn has begun it (Recognitions.Leave); "" otherwise.
+	begun string
 
 	recognition *recognition // nil before it opens and after it has failed
 	text        string       // the live transcript so far
@@ -37,8 +39,9 @@ type userTurn struct {
 	words   []pipeline.Word // the words of final; nil where they are not known
 	failure error           // the failure of the recognition
 
-	item  machine.Item // the item that it became; 0 before the commit
-	audio []int16      // what was committed
+	item    machine.Item // the item that it became; 0 before the commit
+	samples int          // how much was committed
+	audio   []int16      // what was committed; nil if there was no memory for it: the live text is all there is then
 }
 
 // newCaption returns the event for the new part of the live transcript; nil for none. The protocol's deltas only add, so a text that

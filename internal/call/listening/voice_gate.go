@@ -283,8 +283,6 @@ func (l *Listening) gateRecording() *room.Failure {
 	if l.Gate == nil {
 		return nil
 	}
-	return &room.Failure{
-		Code: "voice_gate", Param: "item",
-		Message: "this server asks who speaks: send audio with input_audio_buffer.append or over WebRTC, not in an item",
-	}
+	return room.Refuse("voice_gate", "item",
+		"this server asks who speaks: send audio with input_audio_buffer.append or over WebRTC, not in an item")
 }
