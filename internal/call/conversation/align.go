@@ -18,8 +18,7 @@ type span struct {
 	done     bool          // the value of to does not change any more
 }
 
-// perRune is how many samples a character takes to say, where the rate of speech is not known yet: 65 ms, the rate of
-// unhurried English.
+// perRune is how many samples a character takes to say, where the rate of speech is not known yet: 65 ms, the rate of unhurried English.
 const perRune = room.OutputRate * 65 / 1000
 
 // alignment is the clauses of an item, in order.
@@ -65,8 +64,7 @@ func (a alignment) guess(text string) voice.Samples {
 	return samples * voice.Samples(n) / voice.Samples(runes)
 }
 
-// wholeWords cuts text after the last word that ends within the first share of its characters; share is 0 to 1. Where no spaces stand between
-// words, each character is one.
+// wholeWords cuts text after the last word that ends within the first share of its characters; share is 0 to 1. Where no spaces stand between words, each character is one.
 func wholeWords(text string, share float64) string {
 	limit := int(share * float64(utf8.RuneCountInString(text)))
 	end, runes, inWord, unspaced := 0, 0, false, false

@@ -59,8 +59,7 @@ type Formats struct {
 	Output string // the format of the agent's audio
 }
 
-// withAudio returns an item with its audio, if all of the audio is kept. User audio is in the input format, the agent's in the
-// output format.
+// withAudio returns an item with its audio, if all of the audio is kept. User audio is in the input format, the agent's in the output format.
 func (it *Item) withAudio(f Formats) (wire.Item, error) {
 	w := it.Item
 	part := slices.IndexFunc(w.Content, func(c wire.Content) bool {

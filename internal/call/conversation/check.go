@@ -18,10 +18,18 @@ var contents = map[string][]string{
 	"assistant": {wire.ContentOutputText, wire.ContentOutputAudio},
 }
 
+// maxName is the most bytes of the id, the call_id and the name of an item.
+const maxName = 256
+
 // Check returns a failure for an item that a client cannot put into a conversation. Its Param begins with "item".
 func Check(w wire.Item) *room.Failure {
 	bad := func(param, message string) *room.Failure {
-		return &room.Failure{Code: wire.CodeInvalidValue, Param: "item." + param, Message: message}
+		return room.Refuse(wire.CodeInvalidValue, "item."+param, message)
+	}
+	for param, text := range map[string]string{"id": w.ID, "call_id": w.CallID, "name": w.Name} { // events repeat them
+		if len(text) > maxName {
+			return bad(param, fmt.Sprintf("it has %d bytes: want at most %d", len(text), maxName))
+		}
 	}
 	switch w.Type {
 	case wire.ItemMessage:
@@ -64,7 +72,7 @@ func (c *Conversation) CheckInput(input []wire.Item) *room.Failure {
 		if w.Type == wire.ItemReference {
 			it := c.Find(w.ID)
 			if it == nil {
-				return &room.Failure{Code: "item_not_found", Param: at + ".id", Message: "there is no item \"" + w.ID + "\" in the conversation"}
+				return room.Refuse("item_not_found", at+".id", "there is no item \""+w.ID+"\" in the conversation")
 			}
 			if bytes += size(it.Item); bytes > maxBytes {
 				return inputTooLarge()
@@ -80,20 +88,15 @@ func (c *Conversation) CheckInput(input []wire.Item) *room.Failure {
 		}
 		withoutTranscript := func(p wire.Content) bool { return p.Type == wire.ContentInputAudio && p.Transcript == nil }
 		if part := slices.IndexFunc(w.Content, withoutTranscript); part >= 0 {
-			return &room.Failure{
-				Code: wire.CodeInvalidValue, Param: fmt.Sprintf("%s.content[%d].transcript", at, part),
-				Message: "give the audio's transcript; to have audio transcribed, create an item of it and name that in an item_reference",
-			}
+			return room.Refuse(wire.CodeInvalidValue, fmt.Sprintf("%s.content[%d].transcript", at, part),
+				"give the audio's transcript; to have audio transcribed, create an item of it and name that in an item_reference")
 		}
 	}
 	return nil
 }
 
-// inputTooLarge returns the failure for a response's own input that is larger than a conversation may be. The same item may be named many
-// times in it.
+// inputTooLarge returns the failure for a response's own input that is larger than a conversation may be. The same item may be named many times in it.
 func inputTooLarge() *room.Failure {
-	return &room.Failure{
-		Code: "input_too_large", Param: "response.input",
-		Message: fmt.Sprintf("the items of the input and the other texts take more than %d bytes together: leave some out", maxBytes),
-	}
+	return room.Refuse("input_too_large", "response.input",
+		fmt.Sprintf("the items of the input and the other texts take more than %d bytes together: leave some out", maxBytes))
 }

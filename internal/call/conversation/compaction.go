@@ -146,8 +146,7 @@ func wholeCalls(items []*Item, n int) int {
 	return n
 }
 
-// Summarise replaces the items of h by a summary in what the model reads. ok is false, and nothing changes, if the head of the conversation is
-// another one by now.
+// Summarise replaces the items of h by a summary in what the model reads. ok is false, and nothing changes, if the head of the conversation is another one by now.
 func (c *Conversation) Summarise(h Head, text string) (done Compacted, ok bool) {
 	tokens := c.Tokens(text)
 	if c.summary != h.Before || !c.begins(h) {

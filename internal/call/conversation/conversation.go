@@ -84,15 +84,13 @@ func (c *Conversation) before(i int) *string {
 	return &name
 }
 
-// Append adds an item at the end. previous is the name of the item before it, nil for none. deleted are the events that
-// announce which of the oldest items made room for it.
+// Append adds an item at the end. previous is the name of the item before it, nil for none. deleted are the events that announce which of the oldest items made room for it.
 func (c *Conversation) Append(w wire.Item) (it *Item, previous *string, deleted []wire.ServerEvent) {
 	it, previous, deleted, _ = c.insert(w, "")
 	return it, previous, deleted
 }
 
-// insert puts an item behind the one that is named after; "" means the end and "root" the beginning. Otherwise it is Append; ok is
-// false when no item is named after.
+// insert puts an item behind the one that is named after; "" means the end and "root" the beginning. Otherwise it is Append; ok is false when no item is named after.
 func (c *Conversation) insert(w wire.Item, after string) (it *Item, previous *string, deleted []wire.ServerEvent, ok bool) {
 	at := len(c.items)
 	switch after {

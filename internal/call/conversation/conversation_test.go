@@ -232,6 +232,11 @@ func TestCheckOfItems(t *testing.T) {
 	} {
 		r.refused(Check(w), "invalid_value", param)
 	}
+	long := strings.Repeat("x", maxName+1)
+	r.refused(Check(wire.Item{Type: wire.ItemMessage, Role: "user", Content: part(wire.ContentInputText), ID: long}), "invalid_value", "item.id")
+	r.refused(Check(wire.Item{Type: wire.ItemFunctionCall, Name: long}), "invalid_value", "item.name")
+	r.refused(Check(wire.Item{Type: wire.ItemFunctionCallOutput, CallID: long}), "invalid_value", "item.call_id")
+	r.g.Expect(Check(wire.Item{Type: wire.ItemFunctionCallOutput, CallID: long[1:]})).To(gomega.BeNil())
 	r.refused(Check(wire.Item{Type: wire.ItemMessage, Role: "assistant", Content: part(wire.ContentInputText)}), "invalid_value", "item.content[0].type")
 }
 

@@ -12,8 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// NoArguments are the arguments of a function call for which the client or the model gave none: every reader of arguments
-// expects a JSON object.
+// NoArguments are the arguments of a function call for which the client or the model gave none: every reader of arguments expects a JSON object.
 const NoArguments = "{}"
 
 // Prepare completes an item that a client creates and that Check has accepted: its name, its status, and the name and
@@ -22,10 +21,7 @@ func (c *Conversation) Prepare(w *wire.Item) *room.Failure {
 	if w.ID == "" {
 		w.ID = c.env.NewID("item_")
 	} else if c.Find(w.ID) != nil {
-		return &room.Failure{
-			Code: "item_already_exists", Param: "item.id",
-			Message: "there is an item " + w.ID + " already: choose another id, or leave it out",
-		}
+		return room.Refuse("item_already_exists", "item.id", "there is an item "+w.ID+" already: choose another id, or leave it out")
 	}
 	if w.Type != wire.ItemMessage || w.Status != statusIncomplete { // a message that was cut off stays incomplete
 		w.Status = statusCompleted
@@ -69,10 +65,8 @@ func (c *Conversation) Create(w wire.Item, after string) (*Item, []wire.ServerEv
 	}
 	it, previous, events, ok := c.insert(w, after)
 	if !ok {
-		return nil, nil, &room.Failure{
-			Code: "item_create_invalid_previous_item_id", Param: "previous_item_id",
-			Message: fmt.Sprintf("there is no item %q: give the id of one, \"root\", or leave it out", after),
-		}
+		return nil, nil, room.Refuse("item_create_invalid_previous_item_id", "previous_item_id",
+			fmt.Sprintf("there is no item %q: give the id of one, \"root\", or leave it out", after))
 	}
 	return it, append(events,
 		&wire.ConversationItemAdded{PreviousItemID: previous, Item: w},
@@ -85,10 +79,8 @@ func (c *Conversation) tooLarge(w wire.Item) *room.Failure {
 	bytes := size(w)
 	switch {
 	case bytes > maxBytes:
-		return &room.Failure{
-			Code: "item_too_large", Param: "item",
-			Message: fmt.Sprintf("the item takes %d bytes, and a conversation has %d: send less in one item", bytes, maxBytes),
-		}
+		return room.Refuse("item_too_large", "item",
+			fmt.Sprintf("the item takes %d bytes, and a conversation has %d: send less in one item", bytes, maxBytes))
 	case c.memory != nil && !c.memory.has(c.borrowed, bytes+c.requests):
 		return MemoryFull("item", "the server has no memory for this item at the moment: send less in one item, or try again later")
 	}
@@ -134,8 +126,7 @@ func (c *Conversation) Delete(name string) ([]wire.ServerEvent, *room.Failure) {
 	return []wire.ServerEvent{&wire.ConversationItemDeleted{ItemID: name}}, nil
 }
 
-// Retrieve returns the event with the item of that name. It has the item's audio in the client's formats, where all of that
-// is kept.
+// Retrieve returns the event with the item of that name. It has the item's audio in the client's formats, where all of that is kept.
 func (c *Conversation) Retrieve(name string, f Formats) ([]wire.ServerEvent, *room.Failure) {
 	it := c.Find(name)
 	if it == nil {
@@ -148,27 +139,23 @@ func (c *Conversation) Retrieve(name string, f Formats) ([]wire.ServerEvent, *ro
 	return []wire.ServerEvent{&wire.ConversationItemRetrieved{Item: w}}, nil
 }
 
-// Truncate cuts an item as a client asks. it is the item that e names, nil when there is none; sent is how much of its audio
-// the client has.
+// Truncate cuts an item as a client asks. it is the item that e names, nil when there is none; sent is how much of its audio the client has.
 func (c *Conversation) Truncate(it *Item, e *wire.ConversationItemTruncate, sent voice.Samples) ([]wire.ServerEvent, *room.Failure) {
 	switch {
 	case it == nil:
 		return nil, unknownItem("item_truncate_invalid_item_id", e.ItemID)
 	case it.Type != wire.ItemMessage || it.Role != "assistant" || it.clauses == nil:
-		return nil, &room.Failure{Code: "unsupported_content_type", Param: "item_id", Message: "Only model output audio messages can be truncated"}
+		return nil, room.Refuse("unsupported_content_type", "item_id", "Only model output audio messages can be truncated")
 	case e.ContentIndex != 0:
-		return nil, &room.Failure{Code: wire.CodeInvalidValue, Param: "content_index", Message: "the item has one part: content_index must be 0"}
+		return nil, room.Refuse(wire.CodeInvalidValue, "content_index", "the item has one part: content_index must be 0")
 	case e.AudioEndMS < 0 || voice.SamplesIn(int64(e.AudioEndMS), room.OutputRate) > sent+room.OutputRate/1000:
-		return nil, &room.Failure{
-			Code: wire.CodeInvalidValue, Param: "audio_end_ms",
-			Message: fmt.Sprintf("Audio content of %dms is already shorter than %dms", sent.Milliseconds(room.OutputRate), e.AudioEndMS),
-		}
+		return nil, room.Refuse(wire.CodeInvalidValue, "audio_end_ms",
+			fmt.Sprintf("Audio content of %dms is already shorter than %dms", sent.Milliseconds(room.OutputRate), e.AudioEndMS))
 	}
 	return c.Cut(it, e.AudioEndMS), nil
 }
 
-// Cut removes the part of an assistant's message after ms of its audio. It returns the events that announce the change:
-// none for an item that is not in the conversation.
+// Cut removes the part of an assistant's message after ms of its audio. It returns the events that announce the change: none for an item that is not in the conversation.
 func (c *Conversation) Cut(it *Item, ms int) []wire.ServerEvent {
 	c.unfold(it)
 	it.truncate(ms)
@@ -180,7 +167,7 @@ func (c *Conversation) Cut(it *Item, ms int) []wire.ServerEvent {
 
 // unknownItem returns the failure for an item name that is not in the conversation.
 func unknownItem(code, name string) *room.Failure {
-	return &room.Failure{Code: code, Param: "item_id", Message: fmt.Sprintf("there is no item %q in the conversation", name)}
+	return room.Refuse(code, "item_id", fmt.Sprintf("there is no item %q in the conversation", name))
 }
 
 // Inform adds a system message to the end of the conversation, which the server itself has for the model.

@@ -72,8 +72,7 @@ func (it *Item) AddClause(text string) int {
 	return len(it.clauses) - 1
 }
 
-// SpokenClause notes that the synthesizer has made n more samples of a clause. at is where in the item's audio they begin;
-// it counts for the first samples only.
+// SpokenClause notes that the synthesizer has made n more samples of a clause. at is where in the item's audio they begin; it counts for the first samples only.
 func (it *Item) SpokenClause(clause int, at, n voice.Samples) {
 	s := &it.clauses[clause]
 	if s.from < 0 {
@@ -82,8 +81,7 @@ func (it *Item) SpokenClause(clause int, at, n voice.Samples) {
 	s.to += n
 }
 
-// EndClause notes that all audio of a clause is made. at is the end of the item's audio; it counts for a clause without
-// audio only.
+// EndClause notes that all audio of a clause is made. at is the end of the item's audio; it counts for a clause without audio only.
 func (it *Item) EndClause(clause int, at voice.Samples) {
 	it.SpokenClause(clause, at, 0)
 	it.clauses[clause].done = true
@@ -102,6 +100,9 @@ func (it *Item) truncate(ms int) {
 	it.length = min(it.length, at)
 	it.pcm = it.pcm[:min(len(it.pcm), int(at))]
 }
+
+// Stop notes that the user interrupted a message in text. The message keeps the text that the client has got, and the model hears of the interruption.
+func (it *Item) Stop() { it.cut = true }
 
 // HideFromModel leaves the item out of the model's input.
 func (it *Item) HideFromModel() { it.left = true }

@@ -170,14 +170,16 @@ func (c *Conversation) SpokenFrom(num uint64) (spoken []*Item) {
 	return spoken
 }
 
-// EndsInterrupted reports whether the last thing that the model reads is a message of its own that was cut off, with some words.
-func (c *Conversation) EndsInterrupted() bool {
+// Interrupted returns the last message if it is one of the model that was cut off, with some words; otherwise nil.
+func (c *Conversation) Interrupted() *Item {
 	for _, it := range slices.Backward(c.items) {
-		if it.Type == wire.ItemMessage {
-			return it.Role == pipeline.RoleAssistant && it.cut && contentText(it.Content) != ""
+		if it.Type == wire.ItemMessage && it.Role == pipeline.RoleAssistant && it.cut && contentText(it.Content) != "" {
+			return it
+		} else if it.Type == wire.ItemMessage {
+			break
 		}
 	}
-	return false
+	return nil
 }
 
 // Interrupt ends a message of the assistant whose process has ended while it was made. It keeps the words whose audio is complete, and returns them.

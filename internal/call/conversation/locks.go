@@ -12,9 +12,8 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Locks are paths of the session object that a client may not change, such as "instructions" or "audio.output.voice"; "*"
-// is all of them. A path locks everything below it. A response may not ask for another value of a locked field. Where
-// "instructions" are locked, a client can neither choose a prompt nor write system messages.
+// Locks are paths of the session object that a client may not change, such as "instructions" or "audio.output.voice"; "*" is all of them. A path locks everything below it. A
+// response may not ask for another value of a locked field. Where "instructions" are locked, a client can neither choose a prompt nor write system messages.
 type Locks []string
 
 // paths returns the locks, and "prompt" where "instructions" are locked.
@@ -38,8 +37,7 @@ func ParseLocks(paths []string) (Locks, error) {
 	return Locks(paths), nil
 }
 
-// known reports whether a path names a field of the session object, with one or the other kind of turn detection: each kind has fields
-// that the other one lacks.
+// known reports whether a path names a field of the session object, with one or the other kind of turn detection: each kind has fields that the other one lacks.
 func known(path string) bool {
 	server, semantic := wire.DefaultSession(), wire.DefaultSession()
 	semantic.Audio.Input.TurnDetection = &wire.TurnDetection{Type: wire.SemanticVAD, Eagerness: "auto"}
@@ -96,8 +94,7 @@ func (l Locks) response(p *wire.ResponseParams) error {
 	return nil
 }
 
-// item refuses a system message where the instructions are locked, since a model reads both alike. param is the item's
-// field in the event.
+// item refuses a system message where the instructions are locked, since a model reads both alike. param is the item's field in the event.
 func (l Locks) item(param string, w *wire.Item) error {
 	if w.Type != wire.ItemMessage || w.Role != pipeline.RoleSystem || !l.cover("instructions") {
 		return nil

@@ -27,9 +27,8 @@ func size(w wire.Item) int {
 	return n
 }
 
-// Memory is the budget of bytes that all conversations of a server share. Half of it belongs to the conversations in equal shares,
-// so that each has its share whatever the others hold. The other half is a pool, from which a conversation borrows what it needs
-// beyond its share. Memory is safe for concurrent use.
+// Memory is the budget of bytes that all conversations of a server share. Half of it belongs to the conversations in equal shares, so that each has its share whatever the others
+// hold. The other half is a pool, from which a conversation borrows what it needs beyond its share. Memory is safe for concurrent use.
 type Memory struct {
 	mu    sync.Mutex
 	share int // the bytes of one conversation that do not count for the pool
@@ -44,8 +43,7 @@ func NewMemory(total, conversations int) *Memory {
 	return m
 }
 
-// Resize changes the budget to total bytes for at most so many conversations at a time. A conversation keeps what it has. Its new share
-// counts from its next change on.
+// Resize changes the budget to total bytes for at most so many conversations at a time. A conversation keeps what it has. Its new share counts from its next change on.
 func (m *Memory) Resize(total, conversations int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,8 +73,7 @@ func (m *Memory) borrow(had, size int) (has int, ok bool) {
 	return want, true
 }
 
-// ShareMemory charges the conversation to a server's budget. Without a budget the limits of the conversation alone count. It is for
-// an empty conversation.
+// ShareMemory charges the conversation to a server's budget. Without a budget the limits of the conversation alone count. It is for an empty conversation.
 func (c *Conversation) ShareMemory(m *Memory) { c.memory = m }
 
 // size returns what all items take, in bytes.

@@ -11,10 +11,9 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Merge merges patch, a session object, into set. A setting that the protocol allows and this server with its pipeline p
-// does not support is refused or comes back as null; it is never ignored. The error is a *wire.DecodeError and says what to
-// ask for instead; on an error set is unchanged. While set has no ID no session has it yet, and patch may choose its type. A
-// nil p has no prompts and no probabilities and supports everything else.
+// Merge merges patch, a session object, into set. A setting that the protocol allows and this server with its pipeline p does not support is refused or comes back as null; it is
+// never ignored. The error is a *wire.DecodeError and says what to ask for instead; on an error set is unchanged. While set has no ID no session has it yet, and patch may choose
+// its type. A nil p has no prompts and no probabilities and supports everything else.
 func Merge(p *pipeline.Pipeline, set *wire.Session, patch wire.Raw) error {
 	next := set.Clone()
 	if kind, ok := patch.Field("type"); ok && set.ID == "" {
@@ -29,7 +28,7 @@ func Merge(p *pipeline.Pipeline, set *wire.Session, patch wire.Raw) error {
 	if next.Type != kind {
 		return refused("type", "a session's type cannot be changed: this one is of type \""+kind+"\"; open another session")
 	}
-	if bad := betaIn(patch, "session", betaNames); bad != nil {
+	if bad := checkSettingNames(patch); bad != nil {
 		return bad
 	}
 	if err := checkMerged(p, set, &next, patch); err != nil {
@@ -88,8 +87,7 @@ func refused(param, message string) *wire.DecodeError {
 	return &wire.DecodeError{Code: wire.CodeInvalidValue, Param: "session." + param, Message: message}
 }
 
-// negotiate removes from tr what makes no difference to the pipeline's recogniser. Its error says what the recogniser cannot
-// do.
+// negotiate removes from tr what makes no difference to the pipeline's recogniser. Its error says what the recogniser cannot do.
 func negotiate(p *pipeline.Pipeline, tr *wire.Transcription) error {
 	if p == nil || tr == nil {
 		return nil

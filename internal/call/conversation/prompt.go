@@ -23,7 +23,9 @@ type Ask struct {
 	// Said is what the user has said that is not an item yet; "" for nothing. Then no message may be left out.
 	Said       string
 	Truncation wire.Truncation
-	Format     string // the format of audio in Input, such as wire.FormatPCM
+	// Once: what does not fit is left out of this request alone. The next response may ask with less of its own.
+	Once   bool
+	Format string // the format of audio in Input, such as wire.FormatPCM
 }
 
 // Prompt is a request that is ready for the model.
@@ -41,9 +43,8 @@ type promptMessage struct {
 	it      *Item // nil for a message that is no item of the conversation
 }
 
-// Request adds to q, which has everything else, the messages that a asks for. It leaves out the oldest messages when they are
-// too long for the model. An ErrTooLong says that the messages do not fit and that nothing may be left out; the prompt then
-// has no messages.
+// Request adds to q, which has everything else, the messages that a asks for. It leaves out the oldest messages when they are too long for the model. An ErrTooLong says that the
+// messages do not fit and that nothing may be left out; the prompt then has no messages.
 func (c *Conversation) Request(q pipeline.Request, a Ask) (Prompt, error) {
 	var all []promptMessage
 	if a.HasInput {
@@ -61,7 +62,7 @@ func (c *Conversation) Request(q pipeline.Request, a Ask) (Prompt, error) {
 		all = append(all, c.prompt(pipeline.Message{Role: pipeline.RoleUser, Text: a.Said}, nil))
 		a.Truncation.Disabled = true
 	}
-	kept, err := c.fit(&q, all, a.Truncation)
+	kept, err := c.fit(&q, all, a)
 	p := Prompt{Tokens: c.instructionTokens(&q), Left: len(all) - len(kept), Messages: len(all)}
 	q.Messages = make([]pipeline.Message, 0, len(kept))
 	for _, m := range kept {
@@ -102,8 +103,7 @@ func (c *Conversation) messagesOf(items []*Item) []promptMessage {
 	return out
 }
 
-// inputMessages returns the messages of a response's own input: items, and references to items of the conversation. name is the format of
-// audio in it.
+// inputMessages returns the messages of a response's own input: items, and references to items of the conversation. name is the format of audio in it.
 func (c *Conversation) inputMessages(items []wire.Item, name string) []promptMessage {
 	var out []promptMessage
 	spoken, pcm := c.spoken(items, name)

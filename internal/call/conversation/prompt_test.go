@@ -87,6 +87,15 @@ func TestTruncation(t *testing.T) {
 	})
 }
 
+// A tool that the server runs is one item with two messages.
+func TestTruncationKeepsAnItemWhole(t *testing.T) {
+	r := begin(t, "")
+	r.Append(wire.Item{Type: wire.ItemMCPCall, ID: "x", Name: "clock", Arguments: "a b", Output: "noon", Status: statusCompleted})
+	r.note("b b b b")
+	set := truncation(t, `{"type":"retention_ratio","retention_ratio":1,"token_limits":{"post_instructions":5}}`)
+	r.g.Expect(asked(r.ask(pipeline.Request{}, set))).To(gomega.Equal("call:clock|result:noon|b b b b"))
+}
+
 // The window is the limit that the model reports.
 func TestTruncationByTheWindow(t *testing.T) {
 	t.Run("auto leaves out messages for which the window has no room besides instructions and answer", func(t *testing.T) {
@@ -199,4 +208,20 @@ func TestAnInterruptedMessage(t *testing.T) {
 	p, err = r.Request(pipeline.Request{}, Ask{HasInput: true, Input: []wire.Item{{Type: wire.ItemReference, ID: it.ID}}})
 	r.g.Expect(err).NotTo(gomega.HaveOccurred())
 	r.g.Expect(p.Request.Messages[0].Interrupted).To(gomega.BeTrue())
+}
+
+// A request that asks for more room than the session does leaves out messages once. An ordinary one leaves them out for good.
+func TestMessagesThatAreLeftOutOnce(t *testing.T) {
+	r := begin(t, `model: {window: 20}`)
+	set := truncation(t, `"auto"`)
+	r.note("a a a a")
+	r.note("b b b b")
+	long := pipeline.Request{Instructions: "one two three four", MaxOutputTokens: 10}
+	p, err := r.Request(long, Ask{Truncation: set, Once: true})
+	r.g.Expect(err).NotTo(gomega.HaveOccurred())
+	r.g.Expect(asked(p)).To(gomega.Equal("b b b b"))
+	r.g.Expect(p.Left).To(gomega.Equal(1))
+	r.g.Expect(asked(r.ask(pipeline.Request{MaxOutputTokens: 10}, set))).To(gomega.Equal("a a a a|b b b b"))
+	r.ask(long, set)
+	r.g.Expect(asked(r.ask(pipeline.Request{MaxOutputTokens: 10}, set))).NotTo(gomega.ContainSubstring("a a a a"))
 }

@@ -18,10 +18,7 @@ const codeTranscribes = "transcription_session"
 // value of a locked field, or the pipeline cannot do it. The conversation checks p.Input.
 func (s *Settings) MayRespond(p *wire.ResponseParams, privileged bool) *room.Failure {
 	if s.current.Type == typeTranscription {
-		return &room.Failure{
-			Code: codeTranscribes, Param: "type",
-			Message: "a session of type \"transcription\" has no responses: open a session of type \"realtime\"",
-		}
+		return room.Refuse(codeTranscribes, "type", "a session of type \"transcription\" has no responses: open a session of type \"realtime\"")
 	}
 	if !privileged {
 		if err := s.locks.response(p); err != nil {
@@ -52,31 +49,27 @@ func (s *Settings) checkRequest(p *wire.ResponseParams) *room.Failure {
 		choice = p.ToolChoice
 	}
 	if i := slices.IndexFunc(tools, func(t wire.Tool) bool { return t.Type != typeFunction }); i >= 0 {
-		return &room.Failure{
-			Code: wire.CodeInvalidValue, Param: fmt.Sprintf("response.tools[%d].type", i),
-			Message: "this server has no MCP tools: want tools of type \"function\"",
-		}
+		return room.Refuse(wire.CodeInvalidValue, fmt.Sprintf("response.tools[%d].type", i),
+			"this server has no MCP tools: want tools of type \"function\"")
 	}
 	if i := duplicate(p.Tools); i >= 0 {
-		return &room.Failure{Code: wire.CodeInvalidValue, Param: fmt.Sprintf("response.tools[%d].name", i), Message: duplicateMessage(p.Tools[i].Name)}
+		return room.Refuse(wire.CodeInvalidValue, fmt.Sprintf("response.tools[%d].name", i), duplicateMessage(p.Tools[i].Name))
 	}
 	if wrong := checkToolChoice(choice, tools); wrong != "" {
-		return &room.Failure{Code: wire.CodeInvalidValue, Param: "response.tool_choice", Message: wrong}
+		return room.Refuse(wire.CodeInvalidValue, "response.tool_choice", wrong)
 	}
 	if word, _ := p.ToolChoice.Text(); word == "required" && len(tools) == 0 {
-		return &room.Failure{
-			Code: wire.CodeInvalidValue, Param: "response.tool_choice",
-			Message: "there are no tools of which one could be called: give tools, or want \"auto\"",
-		}
+		return room.Refuse(wire.CodeInvalidValue, "response.tool_choice",
+			"there are no tools of which one could be called: give tools, or want \"auto\"")
 	}
 	if p.Audio != nil && p.Audio.Voice != "" {
 		if err := checkVoice(s.pipeline, p.Audio.Voice); err != nil {
-			return &room.Failure{Code: wire.CodeInvalidValue, Param: "response.audio.output.voice", Message: err.Error()}
+			return room.Refuse(wire.CodeInvalidValue, "response.audio.output.voice", err.Error())
 		}
 	}
 	if p.Prompt != nil {
 		if bad := checkPrompt(s.pipeline, p.Prompt); bad != nil {
-			return &room.Failure{Code: bad.Code, Param: "response." + bad.Param, Message: bad.Message}
+			return room.Refuse(bad.Code, "response."+bad.Param, bad.Message)
 		}
 	}
 	return nil

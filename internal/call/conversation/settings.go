@@ -15,14 +15,12 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// maxSettings is the size of the largest session object, in bytes of its JSON. It is larger than what a request that begins a call can have,
-// which is 1 MiB.
+// maxSettings is the size of the largest session object, in bytes of its JSON. It is larger than what a request that begins a call can have, which is 1 MiB.
 const maxSettings = 2 << 20
 
 // Settings are the settings of one session. They belong to one goroutine.
 //
-// A method that a client's event leads to takes privileged: it is true for a side-band controller that may change locked
-// fields.
+// A method that a client's event leads to takes privileged: it is true for a side-band controller that may change locked fields.
 type Settings struct {
 	env      env.Env
 	pipeline *pipeline.Pipeline
@@ -93,10 +91,8 @@ func (s *Settings) Update(patch wire.Raw, privileged bool) ([]wire.ServerEvent, 
 		return nil, failure(err)
 	}
 	if bytes := len(wire.AppendSession(nil, &next)); bytes > maxSettings {
-		return nil, &room.Failure{
-			Code: "session_too_large", Param: "session",
-			Message: fmt.Sprintf("the session's settings take %d bytes, and at most %d are taken: shorten the instructions or the tools", bytes, maxSettings),
-		}
+		return nil, room.Refuse("session_too_large", "session",
+			fmt.Sprintf("the session's settings take %d bytes, and at most %d are taken: shorten the instructions or the tools", bytes, maxSettings))
 	}
 	s.current = next
 	events := []wire.ServerEvent{&wire.SessionUpdated{Session: s.current}}
@@ -141,8 +137,7 @@ func (s *Settings) TranscribeConfig(live bool) pipeline.TranscribeConfig {
 // maxTraceName bounds a tracing name in the log, in bytes.
 const maxTraceName = 256
 
-// Tracing is the part of the client's tracing setting that goes into the log. The metadata stands in the recording of the
-// events, where there is one.
+// Tracing is the part of the client's tracing setting that goes into the log. The metadata stands in the recording of the events, where there is one.
 type Tracing struct {
 	On              bool
 	Workflow, Group string // at most maxTraceName bytes each

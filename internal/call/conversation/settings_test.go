@@ -218,33 +218,39 @@ func TestSettingsThatThePipelineDoesNotSupport(t *testing.T) {
 	r.g.Expect(r.TranscribeConfig(false)).To(gomega.Equal(pipeline.TranscribeConfig{}))
 }
 
-// A field of the beta is refused, and the error names its replacement; an unknown name is ignored.
-func TestBetaNames(t *testing.T) {
+// A field of the beta, or one that this server does not have, is refused, and the error names its replacement; an unknown name is ignored.
+func TestRefusedNames(t *testing.T) {
 	r := beginSettings(t, plain())
 	message := r.refuses(`"voice":"slt"`, "unknown_parameter", "session.voice")
 	r.g.Expect(message).To(gomega.ContainSubstring("session.audio.output.voice"))
 	r.refuses(`"instructions":"x","temperature":0.7`, "unknown_parameter", "session.temperature")
 	r.refuses(`"turn_detection":{"type":"server_vad"}`, "unknown_parameter", "session.turn_detection")
 	r.refuses(`"turn_detection":null`, "unknown_parameter", "session.turn_detection")
-	r.update(`"temperature":null,"reasoning":{"effort":"low"}`)
-	for name, replacement := range betaNames {
-		r.g.Expect(r.refuses(`"`+name+`":1`, "unknown_parameter", "session."+name)).To(gomega.ContainSubstring(replacement))
+	r.refuses(`"reasoning":{"effort":"low"}`, "unsupported_parameter", "session.reasoning")
+	r.update(`"temperature":null,"reasoning":{},"no_such_field":{"effort":"low"},"audio":{"input":{"transcription":{"keywords":[],"delay":null}}}`)
+	for name, refusal := range refusedSettings {
+		r.g.Expect(r.refuses(`"`+name+`":1`, refusal.of("", name).Code, "session."+name)).To(gomega.ContainSubstring(refusal.instead))
+	}
+	for name, refusal := range refusedTranscription {
+		message := r.refuses(`"audio":{"input":{"transcription":{"`+name+`":["en"]}}}`, "unsupported_parameter", "session.audio.input.transcription."+name)
+		r.g.Expect(message).To(gomega.ContainSubstring(refusal.instead))
 	}
 }
 
-func TestBetaNamesInAResponse(t *testing.T) {
+func TestRefusedNamesInAResponse(t *testing.T) {
 	g := gomega.NewWithT(t)
 	check := func(response string) *wire.DecodeError {
-		return CheckBeta(wire.Raw(`{"type":"response.create","response":{` + response + `}}`))
+		return CheckNames(wire.Raw(`{"type":"response.create","response":{` + response + `}}`))
 	}
 	bad := check(`"modalities":["text"]`)
 	g.Expect(bad).To(gomega.HaveField("Code", "unknown_parameter"))
 	g.Expect(bad.Message).To(gomega.ContainSubstring("response.output_modalities"))
-	for name := range betaAsked {
+	for name := range refusedAsked {
 		g.Expect(check(`"` + name + `":1`)).To(gomega.HaveField("Param", "response."+name))
 	}
+	g.Expect(check(`"reasoning":{"effort":"high"}`)).To(gomega.HaveField("Code", "unsupported_parameter"))
 	g.Expect(check(`"temperature":null,"metadata":{"voice":"x"}`)).To(gomega.BeNil())
-	g.Expect(CheckBeta(wire.Raw(`{"type":"response.create"}`))).To(gomega.BeNil())
+	g.Expect(CheckNames(wire.Raw(`{"type":"response.create"}`))).To(gomega.BeNil())
 }
 
 func TestMergeWithoutPipeline(t *testing.T) {

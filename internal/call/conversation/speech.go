@@ -11,8 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// maxSpeech is the longest speech that a model gets as audio, in samples at room.InputRate: 30 s, which is 1.4 MB. Of longer speech it gets
-// the transcript.
+// maxSpeech is the longest speech that a model gets as audio, in samples at room.InputRate: 30 s, which is 1.4 MB. Of longer speech it gets the transcript.
 const maxSpeech = 30 * room.InputRate
 
 // audioTokens is how many tokens a second of speech is counted as. No server says how many it has. Qwen2-Audio has 25, OpenAI's models have 10.
@@ -83,8 +82,7 @@ func (c *Conversation) Hear(it *Item, name string) {
 	}
 }
 
-// decode returns the audio of an item that has it together with its transcript; nil if there is none, if it is too long, or if the model does
-// not hear.
+// decode returns the audio of an item that has it together with its transcript; nil if there is none, if it is too long, or if the model does not hear.
 func (c *Conversation) decode(w wire.Item, name string) []int16 {
 	part := audioPart(w)
 	if !c.speech.wanted || part < 0 || len(w.Content[part].Audio) == 0 || len(w.Content[part].Audio) > 2*maxSpeech {

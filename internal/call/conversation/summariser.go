@@ -3,6 +3,7 @@ package conversation
 // The Summariser: when a summary begins, and what becomes of it.
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -42,15 +43,8 @@ type SummaryLimits struct {
 
 // Bounds returns the limits with the defaults. Keep is at most half of At.
 func (l SummaryLimits) Bounds() Bounds {
-	b := Bounds{At: l.At, Keep: l.Keep}
-	if b.At == 0 {
-		b.At = DefaultAt
-	}
-	if b.Keep == 0 {
-		b.Keep = DefaultKeep
-	}
-	b.Keep = min(b.Keep, b.At/2)
-	return b
+	at := cmp.Or(l.At, DefaultAt)
+	return Bounds{At: at, Keep: min(cmp.Or(l.Keep, DefaultKeep), at/2)}
 }
 
 // SummaryParts are the other parts of the session that a Summariser uses.

@@ -7,11 +7,9 @@ import (
 	"slices"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// maxAnswer is how many tokens of a window are kept free for a response without a limit of its own: the protocol's largest
-// limit.
+// maxAnswer is how many tokens of a window are kept free for a response without a limit of its own: the protocol's largest limit.
 const maxAnswer = 4096
 
 // ErrTooLong fails a response whose messages do not fit where nothing may be left out.
@@ -62,9 +60,10 @@ func (c *Conversation) instructionTokens(q *pipeline.Request) int {
 	return n
 }
 
-// fit leaves out the oldest of messages when they are too long for q, as set says, and returns the rest. An item that is left
-// out stays left out of later requests: a model that remembers what it has read last then reads the same text again.
-func (c *Conversation) fit(q *pipeline.Request, messages []promptMessage, set wire.Truncation) ([]promptMessage, error) {
+// fit leaves out the oldest of messages when they are too long for q, as a says, and returns the rest. Unless a.Once is set, an item
+// that is left out stays left out of later requests: a model that remembers what it has read last then reads the same text again.
+func (c *Conversation) fit(q *pipeline.Request, messages []promptMessage, a Ask) ([]promptMessage, error) {
+	set := a.Truncation
 	limit := c.room(q)
 	if set.PostInstructions > 0 {
 		limit = min(limit, set.PostInstructions)
@@ -89,7 +88,7 @@ func (c *Conversation) fit(q *pipeline.Request, messages []promptMessage, set wi
 	}
 	kept := withCalls(messages[n:])
 	for _, m := range messages {
-		if m.it != nil && !slices.ContainsFunc(kept, func(k promptMessage) bool { return k.it == m.it }) {
+		if !a.Once && m.it != nil && !slices.ContainsFunc(kept, func(k promptMessage) bool { return k.it == m.it }) {
 			m.it.left = true
 		}
 	}

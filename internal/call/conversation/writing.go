@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -51,22 +50,14 @@ func (s *Summariser) write(ctx context.Context, model string, h Head) (text stri
 		Messages: []pipeline.Message{{Role: pipeline.RoleUser, Text: transcript(h)}},
 	}
 	var b strings.Builder
-	err = s.Guard.Run(ctx, pipeline.StageModel, func(w *watchdog.Watch) error {
-		w.Expect("the first token", s.Guard.Limits.FirstToken)
-		used, err := s.Model.Generate(ctx, q, func(e pipeline.ModelEvent) error {
-			w.Expect("the next token", s.Guard.Limits.BetweenTokens)
-			return w.Deliver(func() error {
-				if d, is := e.(pipeline.TextDelta); is {
-					b.WriteString(d.Text)
-				}
-				if b.Len() > maxText {
-					return errLong
-				}
-				return ctx.Err()
-			})
-		})
-		w.Rest()
-		return errors.Join(err, w.Deliver(func() error { usage = used; return nil }))
+	usage, err = s.Guard.Generate(ctx, s.Model, q, func(e pipeline.ModelEvent) error {
+		if d, is := e.(pipeline.TextDelta); is {
+			b.WriteString(d.Text)
+		}
+		if b.Len() > maxText {
+			return errLong
+		}
+		return nil
 	})
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return "", usage, cause

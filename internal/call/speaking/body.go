@@ -97,8 +97,7 @@ type order struct {
 	id      response.ID
 	request pipeline.Request
 	speech  pipeline.Utterance
-	// tokens are those of the request, for a draft.
-	tokens int
+	tokens  int // those of the request
 	// tools are the tools of the server that the request offers.
 	tools map[string]bool
 	// delivers lets the body end only when its audio is sent, since the audio goes out as events of the response.
@@ -173,25 +172,13 @@ func (p stages) answer(ctx context.Context, o order, more <-chan order, post fun
 }
 
 // write lets the model write its answer, and returns the tokens that it used.
-func (p stages) write(ctx context.Context, o order, post func(Event) bool) (usage pipeline.Usage, err error) {
-	err = p.guard.Run(ctx, pipeline.StageModel, func(w *watchdog.Watch) error {
-		w.Expect("the first token", p.guard.Limits.FirstToken)
-		used, err := p.Model.Generate(ctx, o.request, func(ev pipeline.ModelEvent) error {
-			w.Expect("the next token", p.guard.Limits.BetweenTokens)
-			return w.Deliver(func() error {
-				if !post(Delta{o.id, ev}) {
-					return errSessionEnded
-				}
-				return ctx.Err()
-			})
-		})
-		w.Rest()
-		if late := w.Deliver(func() error { usage = used; return nil }); late != nil {
-			return late
+func (p stages) write(ctx context.Context, o order, post func(Event) bool) (pipeline.Usage, error) {
+	return p.guard.Generate(ctx, p.Model, o.request, func(ev pipeline.ModelEvent) error {
+		if !post(Delta{o.id, ev}) {
+			return errSessionEnded
 		}
-		return err
+		return nil
 	})
-	return usage, err
 }
 
 // say speaks the clauses one after the other until they end.

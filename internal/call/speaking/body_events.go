@@ -10,6 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/generation"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/ratelimit"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -20,26 +21,26 @@ var errTooManyClauses = errors.New("the response is longer than the voice takes"
 // begin starts the body of r, or refuses it where its input is too long or its budget is spent.
 func (g *Generator) begin(r *Response) room.List {
 	if r.says != "" {
-		o := g.order(r, pipeline.Request{Spoken: r.spoken})
+		o := g.order(r, conversation.Prompt{Request: pipeline.Request{Spoken: r.spoken}})
 		return g.stepWith(r, generation.Begin{}, &o)
 	}
-	request, err := g.request(r)
-	if err == nil && !g.prepared(r, request) {
+	prompt, err := g.request(r)
+	if err == nil && !g.prepared(r, prompt) {
 		err = ratelimit.Admit(g.Limits)
 	}
 	if err != nil {
 		r.cost.textErr = err
 		return g.step(r, generation.Refuse{})
 	}
-	o := g.order(r, request)
+	o := g.order(r, prompt)
 	return g.stepWith(r, generation.Begin{}, &o)
 }
 
 // order returns what the body of r has to generate.
-func (g *Generator) order(r *Response, request pipeline.Request) order {
+func (g *Generator) order(r *Response, p conversation.Prompt) order {
 	set := g.Settings.Current()
 	o := order{
-		id: r.id, request: request, tools: r.tools.offered, delivers: !g.Player.ServerPaced(),
+		id: r.id, request: p.Request, tokens: p.Tokens, tools: r.tools.offered, delivers: !g.Player.ServerPaced(),
 		speech: pipeline.Utterance{Voice: set.Audio.Output.Voice, Speed: set.Audio.Output.Speed},
 	}
 	if r.object.Audio != nil {
@@ -52,6 +53,7 @@ func (g *Generator) order(r *Response, request pipeline.Request) order {
 func (g *Generator) run(r *Response, o order) {
 	r.body = startBody(g.Context, g.Workers, g.stagesFor(r, o), o, g.Post)
 	r.track.Fund(r.body.credit)
+	r.cost.prompt = o.tokens
 	if !r.OutOfBand() {
 		g.running = r
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/ratelimit"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
-	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
 // maxDrafts is how many drafts one turn of the user may cost.
@@ -104,19 +103,17 @@ func (g *Generator) orderAhead(said string) (o order, ok bool) {
 	}
 	name := ""
 	r := g.newResponse(0, cause{}, &name)
-	request, tokens, err := g.requestAfter(r, said)
+	p, err := g.Conversation.Request(g.question(r), conversation.Ask{Said: said})
 	if err != nil || ratelimit.Admit(g.Limits) != nil {
 		return o, false
 	}
-	o = g.order(r, request)
-	o.tokens = tokens
-	return o, true
+	return g.order(r, p), true
 }
 
 // prepared reports whether the body of r can adopt a draft, which has taken its share of the budget already.
-func (g *Generator) prepared(r *Response, request pipeline.Request) bool {
+func (g *Generator) prepared(r *Response, p conversation.Prompt) bool {
 	_, waits := g.drafts.state.(draft.Waiting)
-	return waits && !r.OutOfBand() && g.drafts.now.answers(g.order(r, request))
+	return waits && !r.OutOfBand() && g.drafts.now.answers(g.order(r, p))
 }
 
 // draft runs an event through the machine of drafts and performs its effects. o is the order of the draft that may begin.
@@ -166,13 +163,4 @@ func (g *Generator) stagesFor(r *Response, o order) stages {
 		r.turn.Ahead(g.Env.Now().Sub(g.drafts.began))
 	}
 	return d.adopted()
-}
-
-// requestAfter returns the model's input and its tokens, as request does, for a conversation in which the user has said a text that is not an item yet. It leaves out no message.
-func (g *Generator) requestAfter(r *Response, said string) (request pipeline.Request, tokens int, err error) {
-	q := g.Settings.ModelRequest(nil)
-	q.MaxOutputTokens, q.Spoken = r.object.MaxOutputTokens.N, r.spoken
-	g.offer(r, &q)
-	p, err := g.Conversation.Request(q, conversation.Ask{Said: said})
-	return p.Request, p.Tokens, err
 }

@@ -120,6 +120,15 @@ func (g *Generator) Named(name string) (of response.ID, ok bool) {
 	return 0, false
 }
 
+// Cause returns what the client has asked of the response with that id, nil for an answer to a turn, and whether the response says words of the server.
+func (g *Generator) Cause(name string) (asked *wire.ResponseParams, says bool) {
+	of, ok := g.Named(name)
+	if !ok {
+		return nil, false
+	}
+	return g.responses[of].request, g.responses[of].says != ""
+}
+
 // Unbegun returns the oldest response that the client has asked for and whose body has not begun; 0 for none.
 func (g *Generator) Unbegun() (oldest response.ID) {
 	for of, r := range g.responses {

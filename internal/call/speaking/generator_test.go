@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/onsi/gomega"
 	"go.uber.org/goleak"
@@ -23,6 +24,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/internal/env"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -207,6 +209,60 @@ func TestAResponseOfTheConversationReportsToTheSessionsMachines(t *testing.T) {
 		b.finish()
 		b.g.Expect(b.Conversation.Find(b.sent[1].(*wire.ResponseOutputItemAdded).Item.ID)).NotTo(gomega.BeNil(), "its item is in the conversation")
 	})
+}
+
+func TestTheOldestResponseOfTheClientThatHasNotBegun(t *testing.T) {
+	b := newBench(t)
+	b.g.Expect(b.Unbegun()).To(gomega.BeZero())
+	for id := response.ID(1); id <= 3; id++ {
+		b.do(b.Created(response.EmitCreated{ID: id, Request: b.Request(asText())}, "conv_1"))
+	}
+	b.g.Expect(b.Unbegun()).To(gomega.BeZero(), "the machines ask for no body yet")
+	for id := response.ID(1); id <= 3; id++ {
+		b.do(b.Ask(id))
+	}
+	b.g.Expect(b.Unbegun()).To(gomega.Equal(response.ID(1)))
+}
+
+// After a question one word is an answer, over a WebSocket also long before its estimated end.
+func TestAnAnswerIsNear(t *testing.T) {
+	for name, row := range map[string]struct {
+		serverPaced bool
+		text        string
+		near        time.Duration
+	}{
+		"a statement":                 {true, "Yes.", nearEnd},
+		"a question":                  {true, "Yes?", nearQuestion},
+		"a statement, by an estimate": {false, "Yes.", nearEnd},
+		"a question, by an estimate":  {false, "Yes?", nearEstimate},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b, p := newBench(t), newPlayerBench(t, row.serverPaced)
+				b.Player = p.Player
+				b.do(b.Created(response.EmitCreated{ID: 1, Request: b.Request(asText())}, "conv_1"))
+				r := b.Find(1)
+				said := &outputItem{item: &conversation.Item{Item: wire.Item{Type: wire.ItemMessage}}}
+				said.text.WriteString(row.text)
+				r.text.items = append(r.text.items, said)
+				one := p.track()
+				p.Write(one, seconds(20), false)
+				p.Play(one, 1)
+				p.Complete(one)
+				left := 20 * time.Second
+				for _, step := range []struct {
+					left time.Duration
+					near bool
+				}{{row.near + 20*time.Millisecond, false}, {row.near, true}} {
+					<-time.After(left - step.left)
+					if left = step.left; row.serverPaced {
+						p.out.sent = 20*second - voice.Samples(left*room.OutputRate/time.Second)
+					}
+					b.g.Expect(b.NearAnswer()).To(gomega.Equal(step.near))
+				}
+			})
+		})
+	}
 }
 
 func TestABodyWaitsForThePlayedPosition(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -245,6 +246,9 @@ func (g *Generator) closeItem(r *Response, o *outputItem, status string) (out ro
 		})
 	default:
 		it.Content = []wire.Content{{Type: wire.ContentOutputText, Text: o.text.String()}}
+		if r.status == response.TurnDetected || r.status == response.ClientCancelled {
+			it.Stop()
+		}
 		out.Send(&wire.ResponseOutputTextDone{ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, Text: o.text.String()})
 		out.Send(&wire.ResponseContentPartDone{
 			ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, Part: wire.Part{Type: "text", Text: o.text.String()},

@@ -4,20 +4,36 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/journal"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // Responses that an earlier session of the call has begun and not ended.
+
+// Called reports whether a response has ended with the call of a function of the client, except for its response.done: the client may have called the function.
+func Called(r journal.Response) bool {
+	n := len(r.Items)
+	return n > 0 && r.Items[n-1].Done && r.Items[n-1].Kind == wire.ItemFunctionCall
+}
 
 // EndLost ends a response that an earlier session of the call has begun and not ended.
 func (g *Generator) EndLost(r journal.Response) (out room.List) {
 	done := r.Response
 	done.Status = statusCancelled
 	done.StatusDetails = &wire.StatusDetails{Type: statusCancelled, Reason: "client_cancelled", Error: &wire.StatusError{Type: "server_error", Code: room.CodeMoved}}
+	if Called(r) {
+		done.Status, done.StatusDetails = statusCompleted, nil
+	}
 	var items []*conversation.Item
 	for _, o := range r.Items {
 		it := g.Conversation.Find(o.Item)
-		if it == nil { // it is deleted, or of an out-of-band response
+		if it == nil && done.ConversationID == nil { // no journal has it
+			it = &conversation.Item{Item: wire.Item{ID: o.Item, Type: o.Kind, Status: "incomplete"}}
+			if o.Kind == wire.ItemMessage {
+				it.Role = pipeline.RoleAssistant
+			}
+		}
+		if it == nil { // it is deleted
 			continue
 		}
 		if !o.Done {

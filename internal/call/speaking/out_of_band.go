@@ -39,28 +39,29 @@ type outOfBand struct {
 // CreateOutOfBand begins an out-of-band response, or returns the failure that says why it may not begin.
 func (g *Generator) CreateOutOfBand(q *wire.ResponseParams) (room.List, *room.Failure) {
 	if g.Player.ServerPaced() && len(q.OutputModalities) > 0 && q.OutputModalities[0] == modalityAudio {
-		return nil, &room.Failure{
-			Code: wire.CodeInvalidValue, Param: "response.output_modalities",
-			Message: "over WebRTC a response outside the conversation is text: its voice would sound over the conversation's; want [\"text\"]",
-		}
+		return nil, room.Refuse(wire.CodeInvalidValue, "response.output_modalities",
+			"over WebRTC a response outside the conversation is text: its voice would sound over the conversation's; want [\"text\"]")
 	}
-	live := 0
-	for _, r := range g.responses {
-		if r.OutOfBand() {
-			live++
-		}
-	}
+	live := g.OutOfBand()
 	if live >= maxOutOfBand {
-		return nil, &room.Failure{
-			Code: "too_many_responses", Param: "response.conversation",
-			Message: fmt.Sprintf("%d responses outside the conversation run already: wait for the response.done of one", live),
-		}
+		return nil, room.Refuse("too_many_responses", "response.conversation",
+			fmt.Sprintf("%d responses outside the conversation run already: wait for the response.done of one", live))
 	}
 	g.lastOwn++
 	r := g.newResponse(firstOutOfBand+g.lastOwn, cause{request: q}, nil)
 	r.own = &outOfBand{response: response.Idle{}, synthesis: synthesis.Closed{}}
 	g.responses[r.id] = r
 	return g.respond(r, response.Create{ID: r.id}), nil
+}
+
+// OutOfBand returns how many out-of-band responses run.
+func (g *Generator) OutOfBand() (live int) {
+	for _, r := range g.responses {
+		if r.OutOfBand() {
+			live++
+		}
+	}
+	return live
 }
 
 // CancelOutOfBand cancels the response of, if it is out of band. ok is false if it is not.

@@ -293,6 +293,18 @@ func (p *Player) Left() (left time.Duration, complete bool) {
 	return time.Duration((t.length - p.out.Sent()).Milliseconds(room.OutputRate)) * time.Millisecond, true
 }
 
+// The last sounds of a response. Where the client plays by itself, the played position is an estimate.
+const (
+	lastSounds         = 400 * time.Millisecond
+	lastSoundsEstimate = 800 * time.Millisecond
+)
+
+// AtEnd reports whether only the last sounds of the audible response are unplayed.
+func (p *Player) AtEnd() bool {
+	left, complete := p.Left()
+	return complete && (left <= lastSounds || !p.ServerPaced() && left <= lastSoundsEstimate)
+}
+
 // SentOf returns how much of an item's audio the client has: said is how much was generated, start where it begins in t. Over
 // WebRTC all that was generated counts, since the pacer alone knows better.
 func (p *Player) SentOf(t *Track, start, said voice.Samples) voice.Samples {

@@ -230,6 +230,17 @@ func TestACandidateIsTakenOnceAndForAResponseThatPlays(t *testing.T) {
 	b.g.Expect(b.Acknowledge("event_1")).To(gomega.Equal(&wire.AntiphonAck{Acknowledges: "event_1", RTPTimestamp: 77}))
 }
 
+func TestANewClientCountsItsCandidatesAnew(t *testing.T) {
+	b := newPlayerBench(t, true)
+	take := func(n int) bool {
+		fresh, _ := b.TakeCandidate(n, "resp_1", playout.Silent{})
+		return fresh
+	}
+	b.g.Expect([]bool{take(2), take(1)}).To(gomega.Equal([]bool{true, false}))
+	b.NewClient()
+	b.g.Expect(take(1)).To(gomega.BeTrue())
+}
+
 func TestALateReportIsReplacedByAnEstimate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newPlayerBench(t, true)
@@ -317,4 +328,47 @@ func TestTheEndThatACutHasLost(t *testing.T) {
 	b.Resume(one, from, 2)
 	b.g.Expect(b.OnAir()).To(gomega.BeIdenticalTo(one))
 	b.g.Expect(b.out.resumed).To(gomega.Equal(second / 2))
+}
+
+// TestOnlyTheDroppedTrackIsForgotten: a track that waits is dropped, and the end of the one before it may still be lost by a cut.
+func TestOnlyTheDroppedTrackIsForgotten(t *testing.T) {
+	b := newPlayerBench(t, true)
+	one := b.track()
+	b.Write(one, seconds(1), false)
+	b.Complete(one)
+	b.Play(one, 1)
+	b.Stopped(one, false)
+	b.state.Playout = playout.Silent{Gen: 1, Last: 1}
+	b.Drop(NewTrack(2, "resp_2", nil))
+	b.g.Expect(b.Awaits(one, &b.state)).To(gomega.BeTrue(), "another track was dropped")
+	b.Drop(one)
+	b.g.Expect(b.Awaits(one, &b.state)).To(gomega.BeFalse(), "nobody plays it again")
+}
+
+// TestTheLastSoundsAreTheEnd: where the client plays by itself, the position is an estimate, and more counts as the end.
+func TestTheLastSoundsAreTheEnd(t *testing.T) {
+	for name, row := range map[string]struct {
+		serverPaced bool
+		end         time.Duration
+	}{"over WebRTC": {true, lastSounds}, "over a WebSocket": {false, lastSoundsEstimate}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newPlayerBench(t, row.serverPaced)
+				one := b.track()
+				b.Write(one, seconds(2), false)
+				b.Play(one, 1)
+				b.Complete(one)
+				played := func(d time.Duration) {
+					<-time.After(d)
+					if b.out != nil {
+						b.out.sent += voice.Samples(d * room.OutputRate / time.Second)
+					}
+				}
+				played(2*time.Second - row.end - 20*time.Millisecond)
+				b.g.Expect(b.AtEnd()).To(gomega.BeFalse())
+				played(20 * time.Millisecond)
+				b.g.Expect(b.AtEnd()).To(gomega.BeTrue())
+			})
+		})
+	}
 }

@@ -5,15 +5,16 @@ package speaking
 import (
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // request returns everything that the model gets for r, as a snapshot. An error says that the model cannot be asked.
-func (g *Generator) request(r *Response) (pipeline.Request, error) {
-	set := g.Settings.Current()
-	q := g.Settings.ModelRequest(r.request)
-	q.MaxOutputTokens, q.Spoken = r.object.MaxOutputTokens.N, r.spoken
-	g.offer(r, &q)
-	ask := conversation.Ask{Idle: r.turn != nil && r.turn.Wordless, Truncation: set.Truncate(), Format: g.Settings.InputFormat()}
+func (g *Generator) request(r *Response) (conversation.Prompt, error) {
+	set, q := g.Settings.Current(), g.question(r)
+	ask := conversation.Ask{
+		Idle: r.turn != nil && r.turn.Wordless, Once: r.OutOfBand() || asksForItself(r.request),
+		Truncation: set.Truncate(), Format: g.Settings.InputFormat(),
+	}
 	if r.request != nil {
 		ask.Input, ask.HasInput = r.request.Input, r.request.HasInput
 	}
@@ -25,6 +26,18 @@ func (g *Generator) request(r *Response) (pipeline.Request, error) {
 		g.Log.Info("the oldest messages are left out of what the model is asked", "left_out", p.Left, "of", p.Messages)
 	}
 	r.single = !q.ParallelToolCalls
-	r.cost.prompt += p.Tokens
-	return p.Request, err
+	return p, err
+}
+
+// question returns what the model gets for r besides the messages.
+func (g *Generator) question(r *Response) pipeline.Request {
+	q := g.Settings.ModelRequest(r.request)
+	q.MaxOutputTokens, q.Spoken = r.object.MaxOutputTokens.N, r.spoken
+	g.offer(r, &q)
+	return q
+}
+
+// asksForItself reports whether a request has settings of its own that change how much of the conversation fits into the model's window.
+func asksForItself(q *wire.ResponseParams) bool {
+	return q != nil && (q.Instructions != nil || q.Prompt != nil || q.HasTools || q.MaxOutputTokens != nil)
 }

@@ -52,7 +52,7 @@ type text struct {
 type cost struct {
 	usage    pipeline.Usage
 	counted  bool // the model has reported its tokens
-	prompt   int  // the tokens of the model's input
+	prompt   int  // the tokens of what the model was asked; a response that was refused has asked nothing
 	textErr  error
 	voiceErr error
 }
@@ -111,7 +111,7 @@ func (r *Response) asks() bool {
 
 // LostWords reports whether a message of r has fewer words than were said, because the client has not played them.
 func (r *Response) LostWords() bool {
-	return slices.ContainsFunc(r.text.items, func(o *outputItem) bool {
+	return r.spoken && slices.ContainsFunc(r.text.items, func(o *outputItem) bool {
 		return o.item.Cut() && strings.TrimSpace(o.item.HeardText()) != strings.TrimSpace(o.text.String())
 	})
 }

@@ -272,7 +272,7 @@ func (g *Generator) nextStep(r *Response) (out room.List) {
 	}
 	s.steps++
 	s.clients, r.text.calls = false, nil
-	request, err := g.request(r)
+	prompt, err := g.request(r)
 	if err == nil {
 		err = ratelimit.Admit(g.Limits)
 	}
@@ -281,6 +281,8 @@ func (g *Generator) nextStep(r *Response) (out room.List) {
 		close(r.body.more)
 		return out
 	}
-	r.body.more <- g.order(r, request)
+	o := g.order(r, prompt)
+	r.cost.prompt += o.tokens
+	r.body.more <- o
 	return out
 }
