@@ -10,14 +10,11 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Limiter enforces a budget of requests and tokens. Sessions share it, so its methods are safe for concurrent use by
-// several goroutines; they do not block.
+// Limiter enforces a budget of requests and tokens. Sessions share it, so its methods are safe for concurrent use by several goroutines; they do not block.
 type Limiter interface {
-	// Begin takes one response from the budget. When nothing is left it takes nothing, ok is false, and wait is the time
-	// the time until the budget has room again.
+	// Begin takes one response from the budget. When nothing is left it takes nothing, ok is false, and wait is the time the time until the budget has room again.
 	Begin() (wait time.Duration, ok bool)
-	// Spend takes the tokens of a response that has ended. It returns the rest of the budget for rate_limits.updated, nil where
-	// nothing is limited.
+	// Spend takes the tokens of a response that has ended. It returns the rest of the budget for rate_limits.updated, nil where nothing is limited.
 	Spend(tokens int) []wire.RateLimit
 }
 

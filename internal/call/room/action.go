@@ -18,8 +18,7 @@ import (
 type Action interface{ action() }
 
 type (
-	// Send sends Event to the client and to everybody who receives the session's events. Sent, when not nil, is called by
-	// the link's goroutine once the event is on its way.
+	// Send sends Event to the client and to everybody who receives the session's events. Sent, when not nil, is called by the link's goroutine once the event is on its way.
 	Send struct {
 		Event wire.ServerEvent
 		Sent  func()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"runtime/debug"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -24,6 +25,11 @@ const CodeMoved = "session_moved"
 // Failure is an error event before it has the id of the client event that caused it. An empty Type is TypeInvalid.
 type Failure struct {
 	Type, Code, Message, Param string
+}
+
+// Refuse returns the Failure for a field of a client event, "" for none.
+func Refuse(code, param, message string) *Failure {
+	return &Failure{Code: code, Param: param, Message: message}
 }
 
 // Error implements error.
@@ -49,6 +55,12 @@ func (f *Failure) Event(cause string) *wire.ErrorEvent {
 	return &wire.ErrorEvent{Error: e}
 }
 
+// places are the addresses of servers in the errors of the network.
+var places = regexp.MustCompile(`[a-z]+://[^\s"]+|\b(?:dial|read|write|lookup) \S+(?: \S+)?(?: on \S+)?: |\b[\w.-]+:\d{2,5}\b|\[[0-9a-f:]+\]:\d+`)
+
+// Public returns the text of an error, or of a state, for clients: without the addresses of the servers behind this one. The log has them.
+func Public(text string) string { return places.ReplaceAllString(text, "its server: ") }
+
 // Panicked is the error of a stage that panicked.
 type Panicked struct {
 	Value any
@@ -58,8 +70,7 @@ type Panicked struct {
 // Error implements error.
 func (p *Panicked) Error() string { return fmt.Sprintf("it panicked: %v", p.Value) }
 
-// Contain runs a call into a stage of the pipeline. Where the stage panics, Contain returns a *pipeline.StageError that
-// holds a *Panicked, and the session goes on.
+// Contain runs a call into a stage of the pipeline. Where the stage panics, Contain returns a *pipeline.StageError that holds a *Panicked, and the session goes on.
 func Contain(stage string, run func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -78,8 +89,7 @@ func Stack(err error) string {
 	return ""
 }
 
-// LogFailure logs that a stage of the pipeline has failed with err; about are further attributes. A panic is an error of ours and is logged with its
-// stack.
+// LogFailure logs that a stage of the pipeline has failed with err; about are further attributes. A panic is an error of ours and is logged with its stack.
 func LogFailure(log *slog.Logger, what string, err error, about ...any) {
 	about = append(about, "err", err)
 	if stack := Stack(err); stack != "" {

@@ -16,16 +16,14 @@ const (
 // LawRate is the sample rate of G.711, in samples per second.
 const LawRate = 8000
 
-// Decoder converts one stream of a client's bytes into samples at InputRate. The zero value is ready. It belongs to one
-// goroutine.
+// Decoder converts one stream of a client's bytes into samples at InputRate. The zero value is ready. It belongs to one goroutine.
 type Decoder struct {
 	format string           // the format of the present stream
 	up     *voice.Resampler // its resampler; nil for PCM
 	narrow []int16
 }
 
-// Decode converts the next bytes of the stream. A format that differs from the one before begins a new stream. The
-// caller owns the samples.
+// Decode converts the next bytes of the stream. A format that differs from the one before begins a new stream. The caller owns the samples.
 func (d *Decoder) Decode(format string, audio []byte) ([]int16, error) {
 	if d.format != format {
 		*d = Decoder{format: format}
@@ -59,8 +57,7 @@ func (d *Decoder) Rest() []int16 {
 // Reset begins a new stream.
 func (d *Decoder) Reset() { *d = Decoder{} }
 
-// Encoder converts samples at OutputRate into one stream of bytes in a client's format. The zero value writes audio/pcm.
-// It belongs to one goroutine.
+// Encoder converts samples at OutputRate into one stream of bytes in a client's format. The zero value writes audio/pcm. It belongs to one goroutine.
 type Encoder struct {
 	format string
 	down   *voice.Resampler // nil for PCM

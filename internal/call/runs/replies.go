@@ -3,7 +3,6 @@ package runs
 // Questions that are no approval: what the server says, and what a turn of the user replies.
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -20,23 +19,6 @@ const (
 )
 
 var replySections = map[string]reply{"later": later, "again": again, "pick": pick}
-
-// addReplies adds the phrases of a line.
-func (w *Words) addReplies(r reply, line string) error {
-	for phrase := range strings.SplitSeq(line, ",") {
-		pieces := w.fold(phrase)
-		if len(pieces) == 0 {
-			continue
-		}
-		key := w.join(pieces)
-		if w.replies[key] != 0 {
-			return fmt.Errorf("%q stands twice in [later], [again] and [pick]", phrase)
-		}
-		w.replies[key] = r
-		w.longest = max(w.longest, len(pieces))
-	}
-	return nil
-}
 
 // Ask returns what the server says to ask a question that wants any words, or one of the choices. ok is false if that cannot be said in full: it is too long, it has
 // characters that a synthesizer may leave out, or two choices have the same words.

@@ -85,7 +85,7 @@ func TestChoices(t *testing.T) {
 // TestAsk: the server asks only what a synthesizer says in full, and the echo of its words replies nothing.
 func TestAsk(t *testing.T) {
 	g := gomega.NewWithT(t)
-	for _, language := range Languages() {
+	for _, language := range languages() {
 		w := FindWords(language)
 		for _, choices := range [][]string{nil, {"Oslo", "2"}} {
 			text, ok := w.Ask("book_trip", "A 2", choices)

@@ -64,9 +64,6 @@ func readAll() map[string]*Words {
 	return found
 }
 
-// Languages returns the names of the languages, sorted.
-func Languages() []string { return slices.Sorted(maps.Keys(all)) }
-
 // FindWords returns the words of a language, such as "en" or "en-US"; nil if there are none, and for the empty text.
 func FindWords(language string) *Words {
 	name, _, _ := strings.Cut(strings.ToLower(language), "-")
@@ -78,6 +75,7 @@ func FindWords(language string) *Words {
 // [later], [again] and [pick] have phrases for replies. [question] has a line, and [plain] has one for a tool without arguments. [ask] and [choose] have a line. [letters] names the scripts in which arguments may be. [script] has "unspaced" or nothing.
 func read(text string) (*Words, error) {
 	w := &Words{meaning: map[string]meaning{}, replies: map[string]reply{}}
+	sentences := map[string]*string{"question": &w.question, "plain": &w.plain, "ask": &w.ask, "choose": &w.choose}
 	section := ""
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
@@ -85,14 +83,8 @@ func read(text string) (*Words, error) {
 		case line == "" || strings.HasPrefix(line, "#"):
 		case strings.HasPrefix(line, "["):
 			section = strings.Trim(line, "[]")
-		case section == "question":
-			w.question = line
-		case section == "plain":
-			w.plain = line
-		case section == "ask":
-			w.ask = line
-		case section == "choose":
-			w.choose = line
+		case sentences[section] != nil:
+			*sentences[section] = line
 		case section == "script":
 			w.unspaced = line == "unspaced"
 		case section == "letters":
@@ -104,37 +96,39 @@ func read(text string) (*Words, error) {
 				w.letters = append(w.letters, table)
 			}
 		case replySections[section] != 0:
-			if err := w.addReplies(replySections[section], line); err != nil {
+			if err := addPhrases(w, w.replies, replySections[section], line); err != nil {
 				return nil, err
 			}
 		default:
-			if err := w.add(sections[section], line); err != nil {
+			if err := addPhrases(w, w.meaning, sections[section], line); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if !strings.Contains(w.ask, "{tool}") || !strings.Contains(w.ask, "{prompt}") || !strings.Contains(w.choose, "{tool}") ||
-		!strings.Contains(w.choose, "{prompt}") || !strings.Contains(w.choose, "{choices}") {
-		return nil, fmt.Errorf("[ask] needs {tool} and {prompt}, and [choose] needs {tool}, {prompt} and {choices}")
-	}
-	if !strings.Contains(w.question, "{tool}") || !strings.Contains(w.question, "{arguments}") || !strings.Contains(w.plain, "{tool}") {
-		return nil, fmt.Errorf("[question] needs {tool} and {arguments}, and [plain] needs {tool}")
+	for name, needs := range map[string][]string{
+		"question": {"{tool}", "{arguments}"}, "plain": {"{tool}"}, "ask": {"{tool}", "{prompt}"}, "choose": {"{tool}", "{prompt}", "{choices}"},
+	} {
+		for _, place := range needs {
+			if !strings.Contains(*sentences[name], place) {
+				return nil, fmt.Errorf("[%s] needs %s", name, place)
+			}
+		}
 	}
 	return w, nil
 }
 
-// add adds the phrases of a line.
-func (w *Words) add(m meaning, line string) error {
+// addPhrases adds the phrases of a line, which mean m, to a map.
+func addPhrases[M meaning | reply](w *Words, to map[string]M, m M, line string) error {
 	for phrase := range strings.SplitSeq(line, ",") {
 		pieces := w.fold(phrase)
 		if len(pieces) == 0 {
 			continue
 		}
 		key := w.join(pieces)
-		if m == 0 || w.meaning[key] != 0 {
+		if m == 0 || to[key] != 0 {
 			return fmt.Errorf("%q stands in no section or in two", phrase)
 		}
-		w.meaning[key] = m
+		to[key] = m
 		w.longest = max(w.longest, len(pieces))
 	}
 	return nil

@@ -2,6 +2,8 @@ package runs
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +11,9 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/engine/speakable"
 )
+
+// languages returns the names of the languages, sorted.
+func languages() []string { return slices.Sorted(maps.Keys(all)) }
 
 // TestAnswers: what whole turns say to the question, by language.
 func TestAnswers(t *testing.T) {
@@ -79,7 +84,7 @@ func TestAnswers(t *testing.T) {
 
 func TestLanguages(t *testing.T) {
 	g := gomega.NewWithT(t)
-	g.Expect(Languages()).To(gomega.Equal([]string{"de", "en", "es", "fr", "it", "ja", "pt", "ru", "zh"}))
+	g.Expect(languages()).To(gomega.Equal([]string{"de", "en", "es", "fr", "it", "ja", "pt", "ru", "zh"}))
 	g.Expect([]*Words{FindWords(""), FindWords("xx"), FindWords("../en")}).To(gomega.HaveEach(gomega.BeNil()))
 	for _, wrong := range []string{
 		"[question]\n{tool}", "[question]\n{tool}{arguments}\n[plain]\n{tool}\n[yes]\nyes\n[no]\nyes", "[question]\n{tool}{arguments}\n[plain]\n{tool}\n[other]\nyes",
@@ -93,7 +98,7 @@ func TestLanguages(t *testing.T) {
 // TestQuestions: the question has the whole call, every synthesizer says all of it, and no part of it approves.
 func TestQuestions(t *testing.T) {
 	arguments := map[string]string{"ru": `{"куда":"Осло","мест":2}`, "zh": `{"to":"奥斯陆","seats":2}`, "ja": `{"to":"オスロ","seats":2}`}
-	for _, language := range Languages() {
+	for _, language := range languages() {
 		w := FindWords(language)
 		given := `{"to":"Oslo","seats":2}`
 		if arguments[language] != "" {
@@ -162,7 +167,7 @@ func TestSayable(t *testing.T) {
 
 // TestPhrases: each phrase alone means what its section says; polite words and unclear ones do not answer.
 func TestPhrases(t *testing.T) {
-	for _, language := range Languages() {
+	for _, language := range languages() {
 		w := FindWords(language)
 		for phrase, m := range w.meaning {
 			approves, ok := w.Answer(phrase)

@@ -145,7 +145,7 @@ func TestDraftsCost(t *testing.T) {
 			var spent budget
 			c := newCallerWith(t, Config{
 				Pipeline: afterSound{words: "turn it off", after: 300 * time.Millisecond, final: final}.pipeline(),
-				Settings: wire.DefaultSession(), AnswerAhead: true, Limits: &spent,
+				Settings: wire.DefaultSession(), AnswerAhead: true, Shared: Shared{Limits: &spent},
 			})
 			c.pacer = newPacer(c.s, nil)
 			c.start()

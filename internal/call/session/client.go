@@ -85,7 +85,7 @@ func (c *Client) Take(m Message, s *coord.State) (o room.Origin, out room.List) 
 	e, err := wire.DecodeClient(m.Text)
 	var bad *wire.DecodeError
 	if _, asks := e.(*wire.ResponseCreate); err == nil && asks {
-		if bad = conversation.CheckBeta(m.Text); bad != nil {
+		if bad = conversation.CheckNames(m.Text); bad != nil {
 			bad.EventID = e.ID()
 		}
 	}

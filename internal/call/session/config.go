@@ -8,6 +8,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/ratelimit"
 	"github.com/antiphon-rt/antiphon/internal/call/runs"
@@ -52,6 +53,13 @@ type Config struct {
 	Kept Kept
 	// Longest is how long the session may be; 0 takes the protocol's 60 minutes.
 	Longest time.Duration
+	Shared
+	// Locks are the settings that Message may not change; Control may.
+	Locks conversation.Locks
+}
+
+// Shared has what the sessions of a server share. The zero value shares nothing.
+type Shared struct {
 	// Limits is the budget of the session's responses. With nil the session has its own budget, which is larger than any
 	// conversation needs.
 	Limits ratelimit.Limiter
@@ -59,8 +67,8 @@ type Config struct {
 	Guard *watchdog.Guard
 	// Memory is the server's budget for the items of conversations; nil is none.
 	Memory *conversation.Memory
-	// Locks are the settings that Message may not change; Control may.
-	Locks conversation.Locks
+	// Waiting is the server's budget for audio that waits.
+	Waiting account.Purse
 }
 
 // Kept keeps a session when its client's connection, or its process, is lost. The zero value does neither.

@@ -34,7 +34,8 @@ func (l *Lifetime) drain(within time.Duration, s *coord.State) (out room.List) {
 // pauseDue ends a session if it has been quiet for long enough.
 func (l *Lifetime) pauseDue(e PauseDue, s *coord.State) room.List {
 	e.Quiet++
-	if !paused(s) || l.Generator.ToolsRun() {
+	speaks := !l.ServerPaced && l.Input.Uncommitted() // over WebRTC the microphone sends audio all the time
+	if !paused(s) || speaks || l.Generator.ToolsRun() || l.Generator.OutOfBand() > 0 {
 		e.Quiet = 0
 	}
 	if e.Quiet >= quietChecks {

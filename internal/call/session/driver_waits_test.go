@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -119,20 +120,28 @@ func TestWorkersAreJoined(t *testing.T) {
 	})
 }
 
+// hearsHello is a recogniser that never reports the end of an utterance.
+var hearsHello = fakeRecogniser(func(ctx context.Context, audio <-chan struct{}, say func(pipeline.TranscriptResult)) {
+	select {
+	case <-audio:
+		say(pipeline.TranscriptResult{Final: true, Text: "hello"})
+	case <-ctx.Done():
+	}
+})
+
+// settleEagerness asks for semantic_vad.
+func (c *caller) settleEagerness(eagerness string) {
+	c.settle(`"audio":{"input":{"turn_detection":{"type":"semantic_vad","eagerness":"` + eagerness + `","create_response":true,"interrupt_response":true}}}`)
+}
+
 // TestFallbackEndsATurn: the recogniser does not find the end of the utterance. The turn ends after the time-out of its eagerness.
 func TestFallbackEndsATurn(t *testing.T) {
 	for eagerness, want := range map[string]time.Duration{"high": 2 * time.Second, "medium": 4 * time.Second, "low": 8 * time.Second} {
 		story(t, eagerness, func(t *testing.T) {
 			pipe := plain()
-			pipe.Transcriber = fakeRecogniser(func(ctx context.Context, audio <-chan struct{}, say func(pipeline.TranscriptResult)) {
-				select {
-				case <-audio:
-					say(pipeline.TranscriptResult{Final: true, Text: "hello"})
-				case <-ctx.Done():
-				}
-			})
+			pipe.Transcriber = hearsHello
 			c := byWebRTC(t, pipe)
-			c.settle(`"audio":{"input":{"turn_detection":{"type":"semantic_vad","eagerness":"` + eagerness + `","create_response":true,"interrupt_response":true}}}`)
+			c.settleEagerness(eagerness)
 			c.quiet(300)
 			c.speak(scripted.Tones("hello"))
 			began := time.Now()
@@ -142,6 +151,40 @@ func TestFallbackEndsATurn(t *testing.T) {
 				}
 			}
 			c.quiet(12_000)
+			first(c, "input_audio_buffer.committed")
+		})
+	}
+}
+
+// TestEagernessCountsAtOnce: a client changes the eagerness while the user pauses. The pause ends after the new time, counted from the
+// end of the speech.
+func TestEagernessCountsAtOnce(t *testing.T) {
+	for _, v := range []struct {
+		from, to string
+		at       int // ms of silence, at the change
+		want     time.Duration
+	}{
+		{"low", "high", 500, 2 * time.Second},
+		{"low", "high", 3000, 3 * time.Second},
+		{"high", "low", 1000, 8 * time.Second},
+		{"low", "low", 1000, 8 * time.Second},
+	} {
+		story(t, fmt.Sprintf("%s to %s after %d ms", v.from, v.to, v.at), func(t *testing.T) {
+			pipe := plain()
+			pipe.Transcriber = hearsHello
+			c := byWebRTC(t, pipe)
+			c.settleEagerness(v.from)
+			c.quiet(300)
+			c.speak(scripted.Tones("hello"))
+			began := time.Now()
+			c.quiet(v.at)
+			c.tap = func(e wire.ServerEvent) {
+				if e.Type() == "input_audio_buffer.committed" {
+					c.g.Expect(time.Since(began)).To(gomega.BeNumerically("~", v.want, 400*time.Millisecond))
+				}
+			}
+			c.settleEagerness(v.to)
+			c.quiet(9_000)
 			first(c, "input_audio_buffer.committed")
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/internal/call/listening"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -93,7 +94,7 @@ func (c *Client) opened(was turn.ID, s *coord.State) {
 	c.Player.Opened(candidate.Turn)
 	if candidate.Turn != was {
 		held, _ := s.Playout.(playout.Held)
-		c.Input.OpenPredicted(candidate.Turn, held.Tail, c.Generator.NearAnswer(), s)
+		c.Input.OpenPredicted(candidate.Turn, held.Tail, listening.Facts{NearAnswer: c.Generator.NearAnswer(), AtEnd: c.Player.AtEnd()}, s)
 	}
 }
 

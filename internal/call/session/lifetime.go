@@ -13,6 +13,7 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
+	"github.com/antiphon-rt/antiphon/internal/call/listening"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/speaking"
 	"github.com/antiphon-rt/antiphon/internal/call/survival"
@@ -49,7 +50,8 @@ type lifetimeParts struct {
 	Settings *conversation.Settings
 	// Reconnects reports that the client may come back over another connection.
 	Reconnects *atomic.Bool
-	// Generator runs the tools of the server. The end of the session would end them.
+	// Input has audio that the client may yet commit. Generator runs the tools of the server. The end of the session would lose both.
+	Input     *listening.Listening
 	Generator *speaking.Generator
 	Survival  *survival.Survival
 	// ServerPaced reports that the server paces the audio: the transport is WebRTC.

@@ -63,10 +63,14 @@ func TestLimits(t *testing.T) {
 		c.g.Expect(left.RateLimits).To(gomega.Equal([]wire.RateLimit{{Name: "requests", Limit: 1, ResetSeconds: 1.5}}))
 		c.g.Expect(p.spent()).To(gomega.And(gomega.BeNumerically(">", 0), gomega.Equal(done.Response.Usage.TotalTokens)))
 
+		spent := p.spent()
 		c.ask("say 3 words")
 		done = next[*wire.ResponseDone](c, "response.done")
 		c.g.Expect(done.Response.Status).To(gomega.Equal("failed"))
 		c.g.Expect(done.Response.StatusDetails.Error.Code).To(gomega.Equal("rate_limit_exceeded"))
+		c.g.Expect(done.Response.Usage.TotalTokens).To(gomega.BeZero(), "no model was asked")
+		first(c, "rate_limits.updated")
+		c.g.Expect(p.spent()).To(gomega.Equal(spent), "a refused response costs nothing")
 
 		p.fill(1)
 		c.ask("say 3 words")

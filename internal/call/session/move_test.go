@@ -3,6 +3,9 @@ package session
 // A call that is longer than a session: it goes on in a fresh session with its conversation, until the call has lasted as long as it may.
 
 import (
+	"encoding/json"
+	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +22,9 @@ import (
 type memoryJournal struct {
 	mu    sync.Mutex
 	state journal.State
+	// last is the type of the event with which the process is killed: it records nothing after that. "" for none.
+	last   string
+	killed bool
 }
 
 // Epoch implements Journal.
@@ -28,7 +34,11 @@ func (m *memoryJournal) Epoch() uint32 { return max(1, m.known().Epoch) }
 func (m *memoryJournal) Record(r journal.Record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.killed {
+		return
+	}
 	m.state.Apply(r)
+	m.killed = slices.ContainsFunc(r.Events, func(e journal.Event) bool { return e.Type == m.last })
 }
 
 // known returns what the journal knows.
@@ -41,7 +51,11 @@ func (m *memoryJournal) known() journal.State {
 // takeOver returns the journal of the next owner, and what that owner begins with.
 func (m *memoryJournal) takeOver() (*memoryJournal, *journal.State) {
 	next := &memoryJournal{}
-	was := m.known()
+	known, err := json.Marshal(m.known()) // as it is stored
+	var was journal.State
+	if err := errors.Join(err, json.Unmarshal(known, &was)); err != nil {
+		panic(err)
+	}
 	next.Record(journal.Record{State: &was})
 	next.Record(journal.Record{Claimed: was.Epoch + 1})
 	state := next.known()
@@ -54,21 +68,34 @@ type longCall struct {
 	t    *testing.T
 	cfg  Config
 	kept *memoryJournal
+	// webRTC: the server paces the audio.
+	webRTC bool
 }
 
 // beginLongCall begins a call that may last for longest, with sessions of that length.
 func beginLongCall(t *testing.T, session, longest time.Duration, change ...func(*Config)) *longCall {
 	t.Helper()
+	l := newLongCall(t, session, longest, change...)
+	l.begin()
+	return l
+}
+
+func newLongCall(t *testing.T, session, longest time.Duration, change ...func(*Config)) *longCall {
 	l := &longCall{t: t, cfg: Config{Pipeline: plain(), Settings: wire.DefaultSession(), Longest: session}, kept: &memoryJournal{}}
 	l.cfg.Kept = Kept{Journal: l.kept, Call: journal.Call{ID: "ws_1", Began: time.Now().Unix()}, Longest: longest}
 	for _, c := range change {
 		c(&l.cfg)
 	}
+	return l
+}
+
+// begin begins the first session of the call.
+func (l *longCall) begin() {
+	l.t.Helper()
 	l.begins()
 	first(l.caller, "session.created")
 	l.send(`{"type":"antiphon.hello"}`)
 	first(l.caller, "antiphon.ack")
-	return l
 }
 
 // goesOn begins the next session of the call, as for a client that reconnects.
@@ -83,6 +110,9 @@ func (l *longCall) goesOn() {
 // begins begins a session. Responses that it has not ended end in the next one.
 func (l *longCall) begins() {
 	c := newCallerWith(l.t, l.cfg)
+	if l.webRTC {
+		c.pacer = newPacer(c.s, nil)
+	}
 	c.s.Start(c)
 	c.t.Cleanup(func() {
 		c.s.Close(conn.ByClient)

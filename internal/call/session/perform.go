@@ -122,7 +122,7 @@ func (s *Session) doFor(o room.Origin, out room.List) {
 
 // facts returns what the room listening must know of the others.
 func (s *Session) facts() listening.Facts {
-	return listening.Facts{NearAnswer: s.generator.NearAnswer(), Unbegun: s.generator.Unbegun(), Strict: s.runs.Strict()}
+	return listening.Facts{NearAnswer: s.generator.NearAnswer(), AtEnd: s.player.AtEnd(), Unbegun: s.generator.Unbegun(), Strict: s.runs.Strict()}
 }
 
 // play is do for the actions of the player or of a body. A client that plays by itself gets its audio this way.
@@ -175,7 +175,7 @@ func (s *Session) performConn(f conn.Effect) {
 		s.send(&wire.ConversationCreated{Conversation: wire.Conversation{ID: s.conversation.ID()}})
 		s.client.LogTracing(conversation.Tracing{})
 	case conn.StartVAD:
-		s.input.StartDetection(&s.machines.state)
+		s.do(s.input.StartDetection(&s.machines.state))
 	case conn.StopVAD:
 		s.input.StopDetection()
 	case conn.ArmGrace:

@@ -11,6 +11,19 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/listening"
 )
 
+// TestDroppedAudioIsCounted: the log of a session says how much it has dropped.
+func TestDroppedAudioIsCounted(t *testing.T) {
+	g, s := gomega.NewWithT(t), &Session{}
+	s.shared.queue = newQueue()
+	for s.shared.queue.offer(audioMissing{}) {
+		g.Expect(s.shared.dropped.Load()).To(gomega.BeZero())
+	}
+	s.Audio(make([]int16, 480))
+	g.Expect(s.shared.dropped.Load()).To(gomega.BeNumerically("==", 1))
+	s.Missing(480)
+	g.Expect(s.shared.dropped.Load()).To(gomega.BeNumerically("==", 2))
+}
+
 // TestQueue: a session that cannot keep up drops audio, and no events.
 func TestQueue(t *testing.T) {
 	g := gomega.NewWithT(t)

@@ -61,6 +61,7 @@ func (c *Client) createItem(o room.Origin, e *wire.ConversationItemCreate) room.
 	it, events, refused := c.Conversation.Create(w, e.PreviousItemID)
 	switch {
 	case refused != nil:
+		c.Input.DropRecording(recording)
 	case recording != nil:
 		c.Input.Transcribe(it, recording)
 	default:

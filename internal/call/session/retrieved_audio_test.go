@@ -34,6 +34,36 @@ func (c *caller) turn(pcm []int16) (item string) {
 	return item
 }
 
+// The item of a turn has the audio from speech_started to speech_stopped, to the millisecond.
+func TestTheEventsOfATurnSayWhatItsItemHas(t *testing.T) {
+	for name, end := range map[string]func(c *caller){
+		"the silence ends it": func(c *caller) { c.append(make([]int16, room.InputRate)) },
+		"the client's commit": func(c *caller) { c.send(`{"type":"input_audio_buffer.commit"}`) },
+		"detection was off once": func(c *caller) {
+			c.settle(detectionOff)
+			c.settle(detectionOn)
+			c.append(make([]int16, room.InputRate))
+		},
+	} {
+		story(t, name, func(t *testing.T) {
+			c := byWebSocket(t, plain())
+			c.settle(`"audio":{"input":{"transcription":{"model":"any"}}}`)
+			c.append(make([]int16, room.InputRate))
+			c.append(scripted.Tones("hello"))
+			start := next[*wire.InputAudioBufferSpeechStarted](c, "input_audio_buffer.speech_started")
+			end(c)
+			first(c, "conversation.item.input_audio_transcription.completed")
+			var stop *wire.InputAudioBufferSpeechStopped
+			for _, e := range c.All() {
+				if stopped, is := e.(*wire.InputAudioBufferSpeechStopped); is {
+					stop = stopped
+				}
+			}
+			c.g.Expect(c.retrieve(start.ItemID).Content[0].Audio).To(gomega.HaveLen(48 * (stop.AudioEndMS - start.AudioStartMS)))
+		})
+	}
+}
+
 func TestRetrievedAudio(t *testing.T) {
 	story(t, "both sides' audio comes with their items over a WebSocket", func(t *testing.T) {
 		c := byWebSocket(t, plain())

@@ -3,6 +3,7 @@ package session
 // The life of a session: how it is made, how it runs, and how it ends.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,7 +113,7 @@ func New(cfg Config) (*Session, error) {
 		GateParts: listening.GateParts{
 			Gate: cfg.Pipeline.Gate, Trace: s.tracePart(), Broken: s.brokenPart(),
 		},
-		Conversation: s.conversation, Buffer: listening.MaxBuffer, Context: s.shared.ctx,
+		Conversation: s.conversation, Buffer: listening.MaxBuffer, Memory: cfg.Waiting, Context: s.shared.ctx,
 		Post: func(e listening.Event) bool { return s.post(inputEvent{e}) },
 	})
 	return s, err
@@ -129,18 +130,10 @@ func (c *Config) complete() {
 	if c.Guard == nil {
 		c.Guard = watchdog.New(c.Env, watchdog.Defaults())
 	}
-	if c.Longest == 0 {
-		c.Longest = Longest
-	}
-	if c.Grace == 0 {
-		c.Grace = Grace
-	}
-	if c.Keep == 0 {
-		c.Keep = Keep
-	}
-	if c.Kept.Longest == 0 {
-		c.Kept.Longest = LongestCall
-	}
+	c.Longest = cmp.Or(c.Longest, Longest)
+	c.Grace = cmp.Or(c.Grace, Grace)
+	c.Keep = cmp.Or(c.Keep, Keep)
+	c.Kept.Longest = cmp.Or(c.Kept.Longest, LongestCall)
 	if c.Limits == nil {
 		c.Limits = ratelimit.NewPerMinute(c.Env.Now)
 	}
@@ -203,7 +196,7 @@ func (s *Session) attach(to link.Link) {
 	}
 	s.lifetime = newLifetime(lifetimeParts{
 		Env: s.cfg.Env, Log: s.log, Limits: limits,
-		Settings: s.settings, Reconnects: &s.shared.reconnects, Survival: s.survival, Generator: s.generator, ServerPaced: s.player.ServerPaced(), Link: s.can.Reconnectable,
+		Settings: s.settings, Reconnects: &s.shared.reconnects, Survival: s.survival, Input: s.input, Generator: s.generator, ServerPaced: s.player.ServerPaced(), Link: s.can.Reconnectable,
 		Post: func(e lifetimeEvent) bool { return s.post(fromLifetime{e}) },
 	})
 	v := s.survival
@@ -258,7 +251,7 @@ func (s *Session) run() {
 	for !s.end.forgotten {
 		s.handle(<-s.shared.queue.events)
 		s.settle()
-		s.survival.Record(&s.machines.state)
+		s.survival.Record(&s.machines.state, s.input.Uncommitted())
 	}
 }
 
@@ -313,7 +306,7 @@ func (s *Session) opened(err error) {
 	}
 	s.log.Warn("a back end did not come up", "err", err)
 	var stage *pipeline.StageError
-	f := &room.Failure{Type: room.TypeServer, Code: "backend_unavailable", Message: err.Error()}
+	f := &room.Failure{Type: room.TypeServer, Code: "backend_unavailable", Message: room.Public(err.Error())}
 	if errors.As(err, &stage) {
 		f.Param = stage.Stage
 	}

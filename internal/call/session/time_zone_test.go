@@ -4,6 +4,7 @@ package session
 
 import (
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 )
@@ -32,4 +33,19 @@ func TestModelLearnsTheTimeZone(t *testing.T) {
 			g.Expect(got).To(gomega.Equal(want))
 		})
 	}
+}
+
+func TestTheTimeZoneOutlivesTheProcess(t *testing.T) {
+	story(t, "after a kill", func(t *testing.T) {
+		var log *requestLog
+		l := newLongCall(t, time.Hour, 2*time.Hour, func(c *Config) { c.Pipeline, log = remembered(c.Pipeline) })
+		l.begin()
+		l.send(`{"type":"antiphon.hello","time_zone":"Europe/Oslo"}`)
+		l.ask("hello")
+		first(l.caller, "response.done")
+		l.killed()
+		l.ask("again")
+		first(l.caller, "response.done")
+		l.g.Expect(log.request().TimeZone).To(gomega.HaveField("String()", "Europe/Oslo"))
+	})
 }

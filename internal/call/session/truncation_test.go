@@ -120,6 +120,30 @@ func TestTruncationByTheWindow(t *testing.T) {
 	})
 }
 
+// A response that asks with settings of its own takes no message from the conversation.
+func TestOneResponseLeavesNothingOutForGood(t *testing.T) {
+	const long = `,"instructions":"` + "one two three four five six seven eight" + `"`
+	for name, request := range map[string]string{
+		"out of band":                     `,"conversation":"none"` + long,
+		"with long instructions":          long,
+		"with a larger limit of its own":  `,"max_output_tokens":16`,
+		"with a tool that is long to say": `,"tools":[{"type":"function","name":"clock","description":"one two three four five six seven eight"}]`,
+	} {
+		story(t, name, func(t *testing.T) {
+			p, l := remembered(byScript(t, `model: {window: 20, replies: [{say: ok}]}`))
+			c := byWebSocket(t, p)
+			c.settle(`"max_output_tokens":1`)
+			c.note("a a a a a a")
+			c.note("b b b b b b")
+			c.send(`{"type":"response.create","response":{"output_modalities":["text"]` + request + `}}`)
+			first(c, "response.done")
+			c.g.Expect(l.last()).To(gomega.Equal("b b b b b b"))
+			c.answer()
+			c.g.Expect(l.last()).To(gomega.HavePrefix("a a a a a a|b b b b b b"))
+		})
+	}
+}
+
 func TestUsage(t *testing.T) {
 	story(t, "a cancelled response reports the tokens that it has used", func(t *testing.T) {
 		c := byWebSocket(t, byScript(t, `model: {token: 1s}`))

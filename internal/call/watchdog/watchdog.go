@@ -1,12 +1,9 @@
-// Package watchdog bounds the calls of a session into the stages of the pipeline. A stage is not ours: it may hang in any
-// call and ignore its context.
+// Package watchdog bounds the calls of a session into the stages of the pipeline. A stage is not ours: it may hang in any call and ignore its context.
 //
-// Run calls a stage on a goroutine of its own. The work on that goroutine says before each call how long the call may
-// take (Watch.Expect). When a call takes too long, Run returns a Timeout error and abandons the goroutine: the goroutine
-// lasts until the stage returns, nobody waits for it, and what it still brings is refused (Watch.Deliver).
+// Run calls a stage on a goroutine of its own. The work on that goroutine says before each call how long the call may take (Watch.Expect). When a call takes too long, Run
+// returns a Timeout error and abandons the goroutine: the goroutine lasts until the stage returns, nobody waits for it, and what it still brings is refused (Watch.Deliver).
 //
-// A Guard counts the abandoned goroutines of each stage. When MaxAbandoned of them exist, it refuses new work for that
-// stage until one returns.
+// A Guard counts the abandoned goroutines of each stage. When MaxAbandoned of them exist, it refuses new work for that stage until one returns.
 package watchdog
 
 import (
@@ -23,8 +20,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// MaxAbandoned is how many goroutines of one stage may be abandoned at a time. Each one keeps what the stage keeps for a
-// call, so this limits what a stage that hangs can hold.
+// MaxAbandoned is how many goroutines of one stage may be abandoned at a time. Each one keeps what the stage keeps for a call, so this limits what a stage that hangs can hold.
 const MaxAbandoned = 64
 
 // Limits are the longest times of the calls into the stages.
@@ -39,8 +35,7 @@ type Limits struct {
 	BetweenAudio  time.Duration // Synthesize, between two chunks, and from the last one to its return
 }
 
-// Defaults returns the limits of a server that is given none. They are long enough for engines that load a model at the
-// first call.
+// Defaults returns the limits of a server that is given none. They are long enough for engines that load a model at the first call.
 func Defaults() Limits {
 	return Limits{
 		Open: 15 * time.Second, Write: 5 * time.Second, Close: 3 * time.Second,
@@ -60,8 +55,7 @@ func (t *Timeout) Error() string {
 	return fmt.Sprintf("no answer in time: %s took more than %v", t.Call, t.Limit)
 }
 
-// Guard starts the work of stages and counts what it had to abandon. One Guard serves all sessions of a server. It is
-// safe for concurrent use.
+// Guard starts the work of stages and counts what it had to abandon. One Guard serves all sessions of a server. It is safe for concurrent use.
 type Guard struct {
 	// Limits are those of the calls. Nobody changes them once the Guard is in use.
 	Limits Limits
@@ -107,10 +101,9 @@ func (g *Guard) count(stage string, change int) {
 	g.counts.of[stage] += change
 }
 
-// Run runs work on a goroutine of its own and returns its error. It returns earlier with a *pipeline.StageError around
-// a *Timeout when a call of work takes too long, and when a call goes on for Limits.Close after ctx has ended. When work panics, the
-// error is that of room.Contain. Run returns a *pipeline.StageError around pipeline.ErrBusy without running work when
-// MaxAbandoned goroutines of the stage are abandoned.
+// Run runs work on a goroutine of its own and returns its error. It returns earlier with a *pipeline.StageError around a *Timeout when a call of work takes too long, and when a
+// call goes on for Limits.Close after ctx has ended. When work panics, the error is that of room.Contain. Run returns a *pipeline.StageError around pipeline.ErrBusy without
+// running work when MaxAbandoned goroutines of the stage are abandoned.
 func (g *Guard) Run(ctx context.Context, stage string, work func(w *Watch) error) error {
 	if n := g.Abandoned(stage); n >= MaxAbandoned {
 		return &pipeline.StageError{
@@ -158,11 +151,32 @@ func (g *Guard) Synthesize(ctx context.Context, w *Watch, s pipeline.Synthesizer
 	})
 }
 
+// Generate has m answer a request, on a goroutine of its own, and gives the output to emit. It returns the tokens that m used.
+func (g *Guard) Generate(ctx context.Context, m pipeline.Model, r pipeline.Request, emit func(pipeline.ModelEvent) error) (usage pipeline.Usage, err error) {
+	err = g.Run(ctx, pipeline.StageModel, func(w *Watch) error {
+		w.Expect("the first token", g.Limits.FirstToken)
+		used, err := m.Generate(ctx, r, func(e pipeline.ModelEvent) error {
+			w.Expect("the next token", g.Limits.BetweenTokens)
+			return w.Deliver(func() error {
+				if err := emit(e); err != nil {
+					return err
+				}
+				return ctx.Err()
+			})
+		})
+		w.Rest()
+		if late := w.Deliver(func() error { usage = used; return nil }); late != nil {
+			return late
+		}
+		return err
+	})
+	return usage, err
+}
+
 // ErrAbandoned is the error that Deliver returns when the session no longer waits for the work.
 var ErrAbandoned = errors.New("the call was given up")
 
-// Watch is the clock of one Run. Expect, Rest and Deliver are for the goroutine of the work, or for the goroutine on
-// which the stage calls back.
+// Watch is the clock of one Run. Expect, Rest and Deliver are for the goroutine of the work, or for the goroutine on which the stage calls back.
 type Watch struct {
 	env     env.Env
 	expired chan *Timeout
@@ -196,8 +210,7 @@ func (w *Watch) Rest() {
 	}
 }
 
-// Deliver calls f with what the stage has brought, and returns the error of f. When Run has returned, Deliver returns
-// ErrAbandoned and does not call f. f must not block.
+// Deliver calls f with what the stage has brought, and returns the error of f. When Run has returned, Deliver returns ErrAbandoned and does not call f. f must not block.
 func (w *Watch) Deliver(f func() error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
