@@ -40,6 +40,7 @@ type host struct {
 	server *server.Server
 	net    *memory
 	web    *http.Client
+	header http.Header // of the requests for calls
 }
 
 // serve runs a server until the test ends, and checks that it leaves nothing behind.
@@ -140,7 +141,7 @@ func (h *host) callAnswering(pongs bool) *client {
 	ctx, cancel := context.WithTimeout(h.t.Context(), patience)
 	defer cancel()
 	ws, _, err := websocket.Dial(ctx, "ws://server.test/v1/realtime?model=test", //nolint:bodyclose // a WebSocket has none
-		&websocket.DialOptions{Subprotocols: []string{"realtime"}, HTTPClient: h.web, OnPingReceived: answers})
+		&websocket.DialOptions{Subprotocols: []string{"realtime"}, HTTPClient: h.web, OnPingReceived: answers, HTTPHeader: h.header})
 	c.g.Expect(err).NotTo(gomega.HaveOccurred())
 	ws.SetReadLimit(-1)
 	c.ws = ws

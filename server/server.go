@@ -206,7 +206,11 @@ func New(cfg Config) (*Server, error) {
 	s.mux.Handle("/v1/", s.calls)
 	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	s.mux.HandleFunc("GET /readyz", s.ready)
-	s.mux.Handle("GET /metrics", metrics.Handler())
+	scrape := metrics.Handler()
+	s.mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		s.calls.CountTalk()
+		scrape.ServeHTTP(w, r)
+	})
 	if cfg.Page != nil {
 		s.mux.Handle("/", cfg.Page)
 	}
@@ -215,19 +219,11 @@ func New(cfg Config) (*Server, error) {
 
 // observe has the sessions report to the metrics, and to the recorders that the Config asks for.
 func (s *Server) observe(sc *httpapi.Config, metrics *telemetry.Metrics) {
-	record := func(_, dir string, text []byte) {
-		if dir == "server" {
-			metrics.Event(text)
-		}
-	}
-	sc.Record = record
+	sc.Event, sc.Talked = metrics.Event, metrics.Talked
 	if s.cfg.Record != nil {
 		events := newRecorder("record", s.cfg.Record, s.cfg.Logger)
 		s.recorders = append(s.recorders, events)
-		sc.Record = func(session, dir string, text []byte) {
-			record(session, dir, text)
-			events.event(session, dir, text)
-		}
+		sc.Record = events.event
 	}
 	sc.Timed, sc.Refused = metrics.Turn, metrics.Refused
 	sc.Trace = func(_ string, step coord.Step) { metrics.Step(step) }
@@ -331,7 +327,7 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	for _, c := range s.cfg.Pipeline.Components() {
 		if c.State == pipeline.StateLoading || c.State == pipeline.StateFailed {
 			w.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = fmt.Fprintf(w, "%s %s: %s %s\n", c.Stage, c.Name, c.State, c.Detail)
+			_, _ = fmt.Fprintf(w, "%s %s: %s\n", c.Stage, c.Name, c.State) // the log says more: everybody may ask
 			return
 		}
 	}

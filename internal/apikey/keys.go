@@ -39,8 +39,7 @@ const (
 	sumPrefix = "sha256:"
 )
 
-// New returns a new API key of 160 random bits, which only its holder should keep, and its line for a key file. name is the
-// principal's name and may be empty.
+// New returns a new API key of 160 random bits, which only its holder should keep, and its line for a key file. name is the principal's name and may be empty.
 func New(name string) (key, line string, err error) {
 	var random [20]byte
 	_, _ = rand.Read(random[:]) // never fails, see crypto/rand
@@ -61,9 +60,8 @@ func Line(key, name string) (string, error) {
 	return strings.TrimSpace(sumPrefix + hex.EncodeToString(sum[:]) + " " + name), nil
 }
 
-// Read reads a key file, one key a line: "sha256:HEX", then a space and the principal's name, which may be left out. A line
-// without sha256: is the key itself; it works, but everyone who reads the file knows it. Read skips empty lines and lines that
-// begin with #. `antiphon key` makes a key and its line.
+// Read reads a key file, one key a line: "sha256:HEX", then a space and the principal's name, which may be left out. A line without sha256: is the key itself; it works, but
+// everyone who reads the file knows it. Read skips empty lines and lines that begin with #. `antiphon key` makes a key and its line.
 func Read(r io.Reader) (Keys, error) {
 	var keys Keys
 	lines := bufio.NewScanner(r)
@@ -125,8 +123,8 @@ func checkKey(key string) error {
 }
 
 func checkName(name string) error {
-	if len(name) > maxName || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return fmt.Errorf("a principal's name has at most %d bytes and no control characters", maxName)
+	if len(name) > maxName || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }) {
+		return fmt.Errorf("a principal's name has at most %d bytes of UTF-8 and no control characters", maxName)
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ func TestReadKeys(t *testing.T) {
 		"a hash that is short":        {"sha256:abcd desk\n", "64 hexadecimal digits"},
 		"a hash of other digits":      {"sha256:" + strings.Repeat("xy", 32) + "\n", "64 hexadecimal digits"},
 		"a name with control in it":   {hash + " de\x1bsk\n", "control characters"},
+		"a name that is no UTF-8":     {hash + " K\xe4se\n", "UTF-8"},
 		"a name that is too long":     {hash + " " + strings.Repeat("x", maxName+1) + "\n", "at most 64"},
 		"too many":                    {strings.Repeat(hash+"\n", maxKeys+1), "more than 10000"},
 		"a line without end":          {strings.Repeat("x", 1<<20), "reading keys"},

@@ -14,6 +14,7 @@ import (
 	"net/http/httptrace"
 	"net/http/httputil"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
@@ -156,6 +157,9 @@ func (n *Node) send(w http.ResponseWriter, r *http.Request, s sending) (answered
 		return true
 	case errors.Is(failure, errRefused):
 		n.count(resultRefused)
+		if s.anew && way.answer.StatusCode == http.StatusServiceUnavailable { // any other status may be for this client alone
+			n.table.refused(s.to.id, time.Now())
+		}
 	case r.Context().Err() != nil:
 		n.count(resultLeft)
 	case !way.failed: // the request is one that cannot be passed on, such as to a protocol that the other server does not speak
@@ -218,7 +222,7 @@ func newTransport(reach, quiet time.Duration) *http.Transport {
 // patient is a connection whose reads and writes have deadlines.
 type patient struct {
 	net.Conn
-	quiet time.Duration // how long a read waits; 0 waits for ever
+	quiet time.Duration // how long a read waits; 0 waits for ever, on the connection of a client
 }
 
 // Read implements net.Conn.
@@ -231,12 +235,16 @@ func (c *patient) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// Write implements net.Conn.
+// Write implements net.Conn. Another server may answer and close the connection before it has read the whole request: the answer, or that there is none, is to be read then.
 func (c *patient) Write(p []byte) (int, error) {
 	if err := c.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil {
 		return 0, err
 	}
-	return c.Conn.Write(p)
+	n, err := c.Conn.Write(p)
+	if c.quiet > 0 && (errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)) {
+		return len(p), nil
+	}
+	return n, err
 }
 
 // passing is the response to a request that is passed on. Its headers reach the client only with the response, so that a request that was not answered can be answered here.

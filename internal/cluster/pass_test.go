@@ -49,14 +49,14 @@ func opened(t *testing.T) *servers {
 type member struct {
 	*Node
 	*httptest.Server
-	asked chan string // what the server has answered itself
-	full  atomic.Bool // it refuses everything
+	asked chan string  // what the server has answered itself
+	full  atomic.Int32 // the status with which it refuses everything; 0: it does not
 
 	epoch   atomic.Uint32          // of this server as the owner of all calls; 0: it has none but those with its own mark
 	journal atomic.Pointer[string] // the owner of all calls in its journal; nil: it does not know them
 }
 
-// join adds a server. It passes the requests for /MARK on, and answers those for its own marks itself, with 404 for a mark with LOST in it. A mark with RESUME in it is for a request
+// join adds a server. It passes the requests for /MARK on, and answers those for its own marks itself, with 404 for a mark with LOST in it, and without reading the body for one with UNREAD. A mark with RESUME in it is for a request
 // that reconnects a call.
 func (c *servers) join() *member {
 	m := &member{asked: make(chan string, 100)}
@@ -113,10 +113,14 @@ func (m *member) answer(w http.ResponseWriter, r *http.Request) {
 	if m.Pass(w, r, mark, epoch, owner) {
 		return
 	}
+	if strings.Contains(mark, "UNREAD") {
+		w.WriteHeader(http.StatusConflict)
+		return
+	}
 	body, _ := io.ReadAll(r.Body) // a body that cannot be read is not the one that the test wants
 	m.asked <- fmt.Sprint(r.Method, " ", httpguard.Client(r), " ", string(body), r.Header.Get("Idempotency-Key"))
-	if m.full.Load() {
-		w.WriteHeader(http.StatusTooManyRequests)
+	if status := m.full.Load(); status != 0 {
+		w.WriteHeader(int(status))
 		return
 	}
 	if strings.Contains(mark, "LOST") {
@@ -323,6 +327,19 @@ func TestAClientCutsNoServerOff(t *testing.T) {
 	_, passed := one.Stats()
 	c.g.Expect(passed).To(gomega.HaveKeyWithValue(resultUnreachable, uint64(0)))
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}
+
+// An owner that answers before it has read the body, and closes the connection, is there: a client with a long body cuts it off from nobody.
+func TestAnUnreadBodyCutsNoServerOff(t *testing.T) {
+	c := opened(t)
+	one, two := c.join(), c.join()
+	c.meet(one.Node)
+	for range 50 {
+		status, _ := c.post(one.URL+"/"+two.Mark("UNREAD"+text), strings.Repeat("x", maxBody))
+		c.g.Expect(status).To(gomega.Equal(http.StatusConflict))
+	}
+	_, passed := one.Stats()
+	c.g.Expect(passed).To(gomega.HaveKeyWithValue(resultUnreachable, uint64(0)))
 }
 
 // An address that is no address of a server is refused: other servers would send the keys of clients there.

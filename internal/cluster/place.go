@@ -4,6 +4,7 @@ package cluster
 
 import (
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -30,21 +31,22 @@ func (n *Node) Place(w http.ResponseWriter, r *http.Request, onlyIfFull bool) (a
 	if own.Full || own.Draining {
 		tries = placeTries
 	}
-	for range tries {
-		to := n.table.place(own, onlyIfFull, time.Now())
+	var asked []string
+	for len(asked) < tries && r.Context().Err() == nil {
+		to := n.table.place(own, onlyIfFull, time.Now(), asked...)
 		if to == nil {
 			break
 		}
 		if n.send(w, r, sending{to: to, anew: true}) {
 			return true
 		}
-		n.table.refused(to.id, time.Now())
+		asked = append(asked, to.id)
 	}
 	return false
 }
 
-// place returns the server that gets a new call, and counts the call; nil for this server, whose load is own.
-func (t *table) place(own Load, onlyIfFull bool, now time.Time) *peer {
+// place returns the server that gets a new call, none of those that were asked, and counts the call; nil for this server, whose load is own.
+func (t *table) place(own Load, onlyIfFull bool, now time.Time, asked ...string) *peer {
 	most := own.share() - clearly
 	switch {
 	case own.Full || own.Draining:
@@ -56,7 +58,7 @@ func (t *table) place(own Load, onlyIfFull bool, now time.Time) *peer {
 	defer t.mu.Unlock()
 	var least *peer
 	for _, p := range t.peers {
-		if p.Full || p.Draining || now.Sub(p.heard) >= t.silence || now.Before(p.avoid) || now.Before(p.refused) {
+		if p.Full || p.Draining || now.Sub(p.heard) >= t.silence || now.Before(p.avoid) || now.Before(p.refused) || slices.Contains(asked, p.id) {
 			continue
 		}
 		load := p.Load
@@ -71,7 +73,7 @@ func (t *table) place(own Load, onlyIfFull bool, now time.Time) *peer {
 	return least
 }
 
-// refused notes that a server did not take a new call, whatever it publishes of its load.
+// refused notes that a server takes no new calls now, whatever it publishes of its load.
 func (t *table) refused(id string, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

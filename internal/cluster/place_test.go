@@ -4,6 +4,8 @@ package cluster
 
 import (
 	"encoding/json"
+	"io"
+	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -75,7 +77,7 @@ func TestAServerThatLiesAboutItsLoad(t *testing.T) {
 	c := opened(t)
 	one, liar := c.join(), c.join()
 	c.publish(one.Node, Load{Calls: 9, Most: 10})
-	liar.full.Store(true)
+	liar.full.Store(http.StatusServiceUnavailable)
 	c.meet(one.Node)
 	for range 3 {
 		status, _ := c.post(one.URL+"/new", "an offer", "Idempotency-Key", "k")
@@ -96,7 +98,7 @@ func TestFullServersDoNotPassARequestOnForEver(t *testing.T) {
 	}
 	c.meet(one.Node, two.Node)
 	for _, m := range []*member{one, two} {
-		m.full.Store(true)
+		m.full.Store(http.StatusTooManyRequests)
 		c.publish(m.Node, Load{Calls: 10, Most: 10, Full: true}) // the others do not know it yet
 	}
 	status, _ := c.post(one.URL+"/new", "an offer")
@@ -111,13 +113,38 @@ func TestADrainingServerAsksAnother(t *testing.T) {
 	one, liar, two := c.join(), c.join(), c.join()
 	c.publish(one.Node, Load{Most: 10, Draining: true})
 	c.publish(two.Node, Load{Calls: 5, Most: 10})
-	liar.full.Store(true)
+	liar.full.Store(http.StatusServiceUnavailable)
 	c.meet(one.Node)
 	status, _ := c.post(one.URL+"/new", "an offer")
 	c.g.Expect(status).To(gomega.Equal(http.StatusCreated))
 	c.g.Expect(liar.asked).To(gomega.Receive())
 	c.g.Expect(two.asked).To(gomega.Receive(gomega.Equal("POST 127.0.0.1 an offer")))
 	c.g.Expect(one.asked).NotTo(gomega.Receive())
+}
+
+// A client that gets no call from another server, because it has as many as it may or sends no whole body, keeps nobody else from that server.
+func TestAClientKeepsNobodyFromAServer(t *testing.T) {
+	c := opened(t)
+	one, two := c.join(), c.join()
+	c.publish(one.Node, Load{Most: 10, Draining: true})
+	c.meet(one.Node)
+	for _, status := range []int32{http.StatusTooManyRequests, http.StatusUnauthorized, http.StatusInternalServerError} {
+		two.full.Store(status)
+		c.post(one.URL+"/new", "an offer")
+		c.g.Expect(two.asked).To(gomega.Receive(), "%d", status)
+		c.g.Expect(one.asked).To(gomega.Receive(), "%d: it was asked once, and then this one answers", status)
+	}
+	two.full.Store(0)
+	cut, err := net.Dial("tcp", one.Listener.Addr().String())
+	c.g.Expect(err).NotTo(gomega.HaveOccurred())
+	_, err = io.WriteString(cut, "POST /new HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nan")
+	c.g.Expect(err).NotTo(gomega.HaveOccurred())
+	c.g.Expect(cut.Close()).To(gomega.Succeed())
+	c.g.Eventually(one.asked).WithTimeout(patience).Should(gomega.Receive(gomega.Equal("POST 127.0.0.1 an")))
+
+	status, _ := c.post(one.URL+"/new", "an offer")
+	c.g.Expect(status).To(gomega.Equal(http.StatusCreated))
+	c.g.Expect(two.asked).To(gomega.Receive(gomega.Equal("POST 127.0.0.1 an offer")))
 }
 
 // Many requests that wait for a server that hangs are one line of the log.

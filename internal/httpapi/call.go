@@ -9,7 +9,9 @@ import (
 	"mime/multipart"
 	"net/http"
 	"strings"
+	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/session"
@@ -39,7 +41,7 @@ func (h *Handler) call(w http.ResponseWriter, r *http.Request, who requester) *p
 	s.Start(link)
 	w.Header().Set("Location", "/v1/realtime/calls/"+id)
 	w.Header().Set(resumeHeader, c.token)
-	h.linkICE(w, r)
+	h.linkICE(w, r, c.owner)
 	writeSDP(w, http.StatusCreated, answer)
 	return nil
 }
@@ -75,8 +77,7 @@ const (
 	intentTranscription = "transcription"
 )
 
-// settings returns the settings with which a call of this requester begins: those of the server or of the client secret, changed by
-// the query.
+// settings returns the settings with which a call of this requester begins: those of the server or of the client secret, changed by the query.
 func (h *Handler) settings(r *http.Request, who requester) (wire.Session, *problem) {
 	bound := &h.cfg.Settings
 	if who.secret != nil {
@@ -90,21 +91,11 @@ func (h *Handler) settings(r *http.Request, who requester) (wire.Session, *probl
 	case intent == intentTranscription && set.Type != intentTranscription:
 		set = conversation.Transcribing(set)
 	case intent == intentRealtime && set.Type != intentRealtime:
-		return set, &problem{
-			status: http.StatusBadRequest, code: wire.CodeInvalidValue, param: "intent",
-			message: "the client secret is for a session of type transcription: leave intent out",
-		}
+		return set, badField(wire.CodeInvalidValue, "intent", "the client secret is for a session of type transcription: leave intent out")
 	case query.Has("intent") && intent != intentRealtime && intent != intentTranscription:
-		return set, &problem{
-			status: http.StatusBadRequest, code: wire.CodeInvalidValue, param: "intent", message: "want realtime or transcription",
-		}
+		return set, badField(wire.CodeInvalidValue, "intent", "want realtime or transcription")
 	}
 	return set, badSession(h.locks(who).Check(bound, &set))
-}
-
-// limitBody limits a request's body to maxBody bytes. The Guard of package httpguard limits the time to read it.
-func limitBody(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 }
 
 // readCall reads the offer and the session's settings from a request of either kind: application/sdp or multipart/form-data.
@@ -112,16 +103,13 @@ func (h *Handler) readCall(w http.ResponseWriter, r *http.Request, who requester
 	if set, p = h.settings(r, who); p != nil {
 		return "", set, p
 	}
-	limitBody(w, r)
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case err == nil && kind == "application/sdp":
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return "", set, badBody(err)
-		}
-		return string(body), set, nil
+		offer, p = readSDP(w, r)
+		return offer, set, p
 	case err == nil && kind == "multipart/form-data" && params["boundary"] != "":
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		was := set.Clone()
 		offer, set, p = h.readForm(multipart.NewReader(r.Body, params["boundary"]), set)
 		if p == nil {
@@ -129,10 +117,7 @@ func (h *Handler) readCall(w http.ResponseWriter, r *http.Request, who requester
 		}
 		return offer, set, p
 	}
-	return "", set, &problem{
-		status: http.StatusUnsupportedMediaType, code: "unsupported_media_type",
-		message: "send the SDP offer as application/sdp, or as multipart/form-data with the parts sdp and session",
-	}
+	return "", set, &problem{status: http.StatusUnsupportedMediaType, code: "unsupported_media_type", message: "send the SDP offer as application/sdp, or as multipart/form-data with the parts sdp and session"}
 }
 
 // readForm reads the parts sdp and session. Each is a field or a file, because browsers send Blobs as files.
@@ -146,15 +131,16 @@ func (h *Handler) readForm(form *multipart.Reader, set wire.Session) (offer stri
 		if err != nil {
 			return "", set, badBody(err)
 		}
-		body, err := io.ReadAll(part)
+		name, most := part.FormName(), maxBody
+		if name == "sdp" {
+			most = maxSDP
+		}
+		body, err := io.ReadAll(http.MaxBytesReader(nil, part, int64(most)))
 		if err != nil {
 			return "", set, badBody(err)
 		}
-		name := part.FormName()
 		if seen[name] {
-			return "", set, &problem{
-				status: http.StatusBadRequest, code: "repeated_field", param: name, message: "the form has more than one part of this name: send one",
-			}
+			return "", set, badField("repeated_field", name, "the form has more than one part of this name: send one")
 		}
 		seen[name] = name == "sdp" || name == "session"
 		switch name {
@@ -167,7 +153,7 @@ func (h *Handler) readForm(form *multipart.Reader, set wire.Session) (offer stri
 		}
 	}
 	if strings.TrimSpace(offer) == "" {
-		return "", set, &problem{status: http.StatusBadRequest, code: "missing_field", param: "sdp", message: "the form has no part named sdp with the SDP offer"}
+		return "", set, badField("missing_field", "sdp", "the form has no part named sdp with the SDP offer")
 	}
 	return offer, set, nil
 }
@@ -176,10 +162,10 @@ func (h *Handler) readForm(form *multipart.Reader, set wire.Session) (offer stri
 func badBody(err error) *problem {
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return &problem{
-			status: http.StatusRequestEntityTooLarge, code: "body_too_large",
-			message: fmt.Sprintf("the request is larger than %d bytes", tooLarge.Limit),
-		}
+		return &problem{status: http.StatusRequestEntityTooLarge, code: "body_too_large", message: fmt.Sprintf("the request, or the SDP offer in it, is larger than %d bytes", tooLarge.Limit)}
+	}
+	if errors.Is(err, account.ErrFull) {
+		return (&problem{status: http.StatusTooManyRequests, code: "server_busy", message: "there is no memory for this request now: try again in a moment"}).after(time.Second)
 	}
 	return &problem{status: http.StatusBadRequest, code: "invalid_body", message: "the request's body cannot be read: " + err.Error()}
 }

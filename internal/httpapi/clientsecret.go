@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"net/http"
 	"strings"
@@ -21,8 +22,7 @@ import (
 
 // SecretRules say what client secrets allow.
 type SecretRules struct {
-	// SingleUse lets a secret begin only one call; otherwise it begins any number of calls until it expires. A request that begins
-	// no call does not use the secret up.
+	// SingleUse lets a secret begin only one call; otherwise it begins any number of calls until it expires. A request that begins no call does not use the secret up.
 	SingleUse bool
 	// Locks are the fields of the session that the holder of a secret may not change. The holder of an API key may change them.
 	Locks conversation.Locks
@@ -133,17 +133,14 @@ func shown(set wire.Session) json.RawMessage {
 
 // readJSON reads a body that is JSON or empty; an empty body counts as {}.
 func readJSON(w http.ResponseWriter, r *http.Request) (wire.Raw, *problem) {
-	limitBody(w, r)
-	body, err := io.ReadAll(r.Body)
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	switch kind, _, bad := mime.ParseMediaType(r.Header.Get("Content-Type")); {
 	case err != nil:
 		return nil, badBody(err)
 	case len(body) == 0:
 		return wire.Raw("{}"), nil
 	case bad != nil || kind != "application/json":
-		return nil, &problem{
-			status: http.StatusUnsupportedMediaType, code: "unsupported_media_type", message: "send the request as application/json",
-		}
+		return nil, &problem{status: http.StatusUnsupportedMediaType, code: "unsupported_media_type", message: "send the request as application/json"}
 	case !wire.Raw(body).Valid():
 		return nil, badField(wire.CodeInvalidJSON, "", "the body is not JSON")
 	}
@@ -179,8 +176,8 @@ func (h *Handler) readSecret(body wire.Raw, set *wire.Session, lifetime *time.Du
 		}
 	}
 	if text, has := fields["seconds"]; has {
-		var seconds int
-		if err := json.Unmarshal(text, &seconds); err != nil {
+		seconds, ok := wire.Raw(text).Float() // JSON has no whole numbers: 600.0 is one
+		if !ok || seconds != math.Trunc(seconds) {
 			return badField(wire.CodeInvalidType, "expires_after.seconds", "want a whole number")
 		}
 		if seconds < shortestSecret || seconds > longestSecret {

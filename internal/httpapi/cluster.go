@@ -28,7 +28,8 @@ func (h *Handler) mark(text string) string {
 	return h.cfg.Cluster.Mark(text)
 }
 
-// elsewhere has another server answer a request about one of its calls. It returns the request as its client has sent it.
+// elsewhere has another server answer a request about one of its calls. It returns the request as its client has sent it. A request that this server refuses stays here:
+// its body is not read.
 func (h *Handler) elsewhere(w http.ResponseWriter, r *http.Request) (as *http.Request, answered bool) {
 	if h.cfg.Cluster == nil {
 		return r, false
@@ -38,6 +39,11 @@ func (h *Handler) elsewhere(w http.ResponseWriter, r *http.Request) (as *http.Re
 	if id == "" && token == "" {
 		return r, false
 	}
+	who, p := h.identify(r)
+	if p != nil {
+		return r, false
+	}
+	defer h.count(r, who)()
 	epoch := h.epoch(id, token)
 	if id != "" {
 		return r, h.cfg.Cluster.Pass(w, r, fleet.MarkOf(id), epoch, nil)

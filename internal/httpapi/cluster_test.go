@@ -4,8 +4,10 @@ package httpapi
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -92,4 +94,29 @@ func TestABudgetOnOtherServers(t *testing.T) {
 	d.offered("/v1/realtime/calls", key).refused(http.StatusTooManyRequests, "rate_limit_exceeded")
 	d.g.Expect(d.h.Standing().Uses[name].Requests).To(gomega.Equal(uint64(1)))
 	d.offered("/v1/realtime/calls", "another-key-of-the-house").begun()
+}
+
+// reading is a cluster that reads the body of every request that it may pass on.
+type reading struct{ others }
+
+func (reading) Pass(_ http.ResponseWriter, r *http.Request, _ string, _ uint32, _ func(context.Context) string) (answered bool) {
+	_, _ = io.ReadAll(r.Body) // the request is answered here
+	return false
+}
+
+// TestNobodyReadsTheBodyOfAStranger checks that a server reads the body of a request, also of one for another server, only once it knows who has sent it.
+func TestNobodyReadsTheBodyOfAStranger(t *testing.T) {
+	d := open(t, func(c *Config) { c.Keys, c.Cluster = keys(t), reading{} })
+	for _, path := range []string{"/v1/realtime/calls/rtc_1/restart", "/v1/realtime/calls", "/v1/realtime/client_secrets", "/v1/audio/transcriptions"} {
+		body := strings.NewReader(strings.Repeat("x", 1000))
+		d.refused(d.ask(http.MethodPost, path, body, "Content-Type", "application/sdp"), http.StatusUnauthorized, "invalid_api_key", "")
+		d.g.Expect(body.Len()).To(gomega.Equal(1000), path)
+	}
+}
+
+// TestAnOfferThatIsNotPassedOnIsReadHere: another server has passed it on to this one, or no other one has the call.
+func TestAnOfferThatIsNotPassedOnIsReadHere(t *testing.T) {
+	d := open(t, func(c *Config) { c.Keys, c.Cluster = keys(t), others{} })
+	d.refused(d.ask(http.MethodPost, "/v1/realtime/calls", strings.NewReader("v=0"), "Authorization", "Bearer "+key,
+		"Content-Type", "application/sdp", "Antiphon-Resume", "tok_1"), http.StatusNotFound, "resume_not_found", "")
 }

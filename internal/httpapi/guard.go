@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/bearer"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/secrets"
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
@@ -24,8 +25,32 @@ type requester struct {
 	address netip.Addr
 }
 
-// mayControl reports whether c may control or end a call that owner has begun: with the same client secret, or with a key of the
-// same principal.
+// purse returns the memory for what waits of c.
+func (h *Handler) purse(c requester) account.Purse {
+	return account.Purse{Budget: h.messages, Payer: c.payer()}
+}
+
+// ownBody is how much of a request's body is beside the memory for what waits, in bytes: as much as an ordinary offer.
+const ownBody = 16 << 10
+
+// count has the bytes of a request's body count for who sends it, until done is called.
+func (h *Handler) count(r *http.Request, who requester) (done func()) {
+	memory := h.purse(who).Open(ownBody)
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = memory.Body(r.Body)
+	}
+	return memory.Close
+}
+
+// payer names who pays for what c holds: its principal, or its address on a server without keys.
+func (c requester) payer() string {
+	if c.principal != "" {
+		return "key " + c.principal
+	}
+	return httpguard.Network(c.address).String()
+}
+
+// mayControl reports whether c may control or end a call that owner has begun: with the same client secret, or with a key of the same principal.
 func (c requester) mayControl(owner requester) bool {
 	if c.secret != nil {
 		return owner.secret != nil && owner.secret.ID == c.secret.ID
@@ -36,8 +61,7 @@ func (c requester) mayControl(owner requester) bool {
 // realtimeProtocol is the subprotocol that the server speaks.
 const realtimeProtocol = "realtime"
 
-// identify finds out who sent a request. A server without keys accepts everyone. It recognises client secrets nevertheless, because
-// settings are bound to them.
+// identify finds out who sent a request. A server without keys accepts everyone. It recognises client secrets nevertheless, because settings are bound to them.
 func (h *Handler) identify(r *http.Request) (requester, *problem) {
 	shown, address := bearer.Key(r), httpguard.Client(r)
 	keys := h.rules.Load().keys
@@ -97,6 +121,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, next endpoint) *
 		return p
 	}
 	w.Header().Set("Antiphon-Version", h.cfg.Version)
+	defer h.count(r, who)()
 	return next(w, r, who)
 }
 

@@ -3,10 +3,15 @@ package httpapi
 // API keys, allowed origins and hosts.
 
 import (
+	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/onsi/gomega"
 
@@ -108,7 +113,8 @@ func TestOrigins(t *testing.T) {
 			d.h.ServeHTTP(w, r)
 			if !row.want {
 				d.refused(w, http.StatusForbidden, "origin_not_allowed", "--origin "+row.origin)
-				d.g.Expect(w.Header()).NotTo(gomega.HaveKey("Access-Control-Allow-Origin"))
+				d.g.Expect(w.Header().Get("Access-Control-Allow-Origin")).To(gomega.Equal(row.origin), "the page can read why")
+				d.g.Expect(w.Header()).NotTo(gomega.HaveKey("Antiphon-Version"))
 				return
 			}
 			d.g.Expect(w.Code).To(gomega.Equal(http.StatusOK))
@@ -173,4 +179,63 @@ func TestPreflight(t *testing.T) {
 		"the protocol's own clients send these in a page, too")
 	d.g.Expect(w.Header().Get("Access-Control-Allow-Methods")).To(gomega.ContainSubstring("POST"))
 	d.g.Expect(d.ask(http.MethodOptions, "/v1/realtime/calls", nil, "Origin", "https://evil.test").Code).To(gomega.Equal(http.StatusForbidden))
+}
+
+// TestRefusedOriginsAreLogged checks that the log has each origin that was refused once a minute, also that of a preflight, and few of many.
+func TestRefusedOriginsAreLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		var log strings.Builder
+		p := origin.Policy{Keyed: func() bool { return true }, Refused: origin.Log(slog.New(slog.NewTextHandler(&log, nil)))}
+		ask := func(method, from string) {
+			r := httptest.NewRequestWithContext(t.Context(), method, "http://talk.test/v1/realtime/calls", nil)
+			r.Header.Set("Origin", from)
+			if method == http.MethodOptions {
+				p.Preflight(httptest.NewRecorder(), r)
+				return
+			}
+			p.Allow(httptest.NewRecorder(), r)
+		}
+		ask(http.MethodOptions, "https://app.test")
+		ask(http.MethodPost, "https://app.test")
+		g.Expect(strings.Count(log.String(), "level=INFO")).To(gomega.Equal(1))
+		g.Expect(log.String()).To(gomega.And(gomega.ContainSubstring("origin=https://app.test"), gomega.ContainSubstring("--origin")))
+		<-time.After(time.Minute)
+		ask(http.MethodPost, "https://app.test")
+		g.Expect(strings.Count(log.String(), "\n")).To(gomega.Equal(2))
+		for n := range 1000 {
+			ask(http.MethodPost, fmt.Sprintf("https://%d.test", n))
+		}
+		g.Expect(strings.Count(log.String(), "\n")).To(gomega.BeNumerically("<", 30))
+	})
+}
+
+// TestBodiesCount checks that the bodies of a principal's requests count for its share of the memory, that small ones always arrive, and that nothing is held afterwards.
+func TestBodiesCount(t *testing.T) {
+	const total = 1 << 20
+	d := open(t, func(c *Config) { c.Keys, c.MessageMemory, c.Cluster = keys(t), total, reading{} })
+	ask := func(path, key string, body io.Reader) string {
+		w := d.ask(http.MethodPost, path, body, "Authorization", "Bearer "+key, "Content-Type", "application/json")
+		return fmt.Sprintf("%d %.200s", w.Code, w.Body)
+	}
+	secret := func(size int) string {
+		return `{"session":{"type":"realtime","instructions":"` + strings.Repeat("x", size) + `"}}`
+	}
+	d.g.Expect(ask("/v1/realtime/client_secrets", key, strings.NewReader(secret(total*3/4)))).To(gomega.And(gomega.HavePrefix("429"), gomega.ContainSubstring("server_busy")))
+	d.g.Expect(ask("/v1/realtime/client_secrets", key, strings.NewReader(secret(total/4)))).To(gomega.HavePrefix("200 "))
+	d.g.Expect(d.h.messages.Free()).To(gomega.BeEquivalentTo(total))
+
+	unfinished, more := io.Pipe()
+	answered := make(chan string)
+	for _, path := range []string{"/v1/realtime/client_secrets", "/v1/realtime/calls/rtc_1/hangup"} { // the other one is of a call that may be on another server
+		go func() { answered <- ask(path, key, io.MultiReader(strings.NewReader(secret(total/4)), unfinished)) }()
+	}
+	d.g.Eventually(d.h.messages.Free, patience).Should(gomega.BeNumerically("<=", total/2+2*ownBody))
+	d.g.Expect(ask("/v1/realtime/client_secrets", key, strings.NewReader(secret(ownBody/2)))).To(gomega.HavePrefix("200 "))
+	d.g.Expect(ask("/v1/realtime/client_secrets", key, strings.NewReader(secret(8*ownBody)))).To(gomega.HavePrefix("429"))
+	d.g.Expect(ask("/v1/realtime/client_secrets", "another-key-of-the-house", strings.NewReader(secret(total/8)))).To(gomega.HavePrefix("200 "))
+	d.g.Expect(more.Close()).To(gomega.Succeed())
+	<-answered
+	<-answered
+	d.g.Expect(d.h.messages.Free()).To(gomega.BeEquivalentTo(total))
 }

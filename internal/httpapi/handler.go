@@ -5,23 +5,24 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/playout"
-	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/apikey"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc"
 	"github.com/antiphon-rt/antiphon/internal/call/session"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
-	"github.com/antiphon-rt/antiphon/internal/call/ws"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/budget"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/load"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/observe"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/origin"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/secrets"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/takeover"
@@ -55,8 +56,7 @@ type Config struct {
 	ICE ICEServers
 	// Stored has what stands on a store.
 	Stored
-	// Grace is how long the session waits for a lost connection to come back, and Keep how long it waits for a client that can
-	// reconnect; 0 takes the session's default.
+	// Grace is how long the session waits for a lost connection to come back, and Keep how long it waits for a client that can reconnect; 0 takes the session's default.
 	Grace, Keep time.Duration
 
 	Observers
@@ -85,19 +85,7 @@ type Stored struct {
 }
 
 // Observers get what happens in the sessions. nil for none.
-type Observers struct {
-	// Record gets every event: the session's id, the direction ("client" or "server") and the JSON text. nil for none.
-	Record func(session, dir string, text []byte)
-	// Trace gets every transition of the state machines. nil for none.
-	Trace func(session string, step coord.Step)
-	// Took gets every event that the state machines take, and Performed every effect that was performed. nil for none.
-	Took      func(session string, at playout.Position, e coord.Event, met coord.State)
-	Performed func(session string, f coord.Effect)
-	// Timed gets the times of each turn that was answered, and the end of the user's speech; Refused gets the code of each refused
-	// request. nil for none.
-	Timed   func(session string, t *wire.AntiphonTurnMetrics, spoke time.Time)
-	Refused func(code string)
-}
+type Observers = observe.Observers
 
 // fullRetry is how long a client is told to wait when the server is full or stops.
 const fullRetry = 10 * time.Second
@@ -113,7 +101,7 @@ type Handler struct {
 	budgets  *budget.Budgets
 	guard    *watchdog.Guard // bounds the calls of all sessions into the pipeline
 	memory   *conversation.Memory
-	messages *ws.Memory
+	messages *account.Budget
 	speech   *speechapi.Handler
 
 	taking *takeover.Taking
@@ -143,8 +131,10 @@ type callEntry struct {
 
 	shares    []share
 	since     time.Time // the request that began it
-	connected bool      // its client has connected once
-	evicted   bool      // it was ended to make room, and does not count any more
+	talk      *observe.Talk
+	connected bool // its client has connected once
+	evicted   bool // it was ended to make room, and does not count any more
+	hungUp    bool // it was ended by a request: it is over, although its session may still end
 }
 
 // New returns a Handler. The caller closes it.
@@ -155,12 +145,12 @@ func New(cfg Config) *Handler {
 	limits := cfg.WithDefaults(shareOfAll(cfg.Keys))
 	h := &Handler{
 		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: newSecrets(cfg.SecretBucket), budgets: budget.New(budget.Rates(cfg.Rates)),
-		memory: conversation.NewMemory(limits.Memory, limits.MaxSessions), messages: ws.NewMemory(limits.MessageMemory),
+		memory: conversation.NewMemory(limits.Memory, limits.MaxSessions), messages: account.New(limits.MessageMemory),
 		calls: map[string]*callEntry{}, taking: takeover.New(cfg.Journal, env.System()), guard: watchdog.New(env.System(), watchdog.Defaults()),
 	}
 	h.speech = speechapi.New(speechapi.Config{Pipeline: cfg.Pipeline, Guard: h.guard.Logging(cfg.Logger), Voice: cfg.Settings.Audio.Output.Voice, Logger: cfg.Logger})
 	h.setRules(Rules{Keys: cfg.Keys, Limits: cfg.Limits, Secrets: cfg.Secrets})
-	h.origins = origin.Policy{Origins: cfg.Origins, Keyed: func() bool { return h.rules.Load().keys != nil }}
+	h.origins = origin.Policy{Origins: cfg.Origins, Refused: origin.Log(cfg.Logger), Keyed: func() bool { return h.rules.Load().keys != nil }}
 	h.route()
 	return h
 }
@@ -270,9 +260,7 @@ func (h *Handler) stopping() *problem {
 	if !h.closed && !h.draining {
 		return nil
 	}
-	return (&problem{
-		status: http.StatusServiceUnavailable, code: "server_stopping", message: "the server is stopping: call again in a moment",
-	}).after(fullRetry)
+	return (&problem{status: http.StatusServiceUnavailable, code: "server_stopping", message: "the server is stopping: call again in a moment"}).after(fullRetry)
 }
 
 // enter makes a session and enters it into the book. The secret of its requester is noted as used.
@@ -294,16 +282,17 @@ func (h *Handler) enter(b beginning) (*callEntry, *problem) {
 	options := h.cfg.Options
 	options.Principal, options.Runs = who.principal, h.runsOf(who)
 	s, err := session.New(session.Config{
-		Pipeline: h.cfg.Pipeline, Settings: b.settings, Logger: logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
+		Pipeline: h.cfg.Pipeline, Settings: b.settings, Logger: logger, Record: h.cfg.Recorder(who.principal), Trace: h.cfg.Trace,
 		Took: h.cfg.Took, Performed: h.cfg.Performed, Timed: h.cfg.Timed,
-		Grace: h.cfg.Grace, Keep: h.cfg.Keep, Longest: h.rules.Load().Longest, Memory: h.memory, CheckInvariants: h.cfg.CheckInvariants,
+		Grace: h.cfg.Grace, Keep: h.cfg.Keep, Longest: h.rules.Load().Longest, CheckInvariants: h.cfg.CheckInvariants,
 		AnswerAhead: h.cfg.AnswerAhead, Options: options, Kept: h.kept(b),
-		Limits: h.budgets.Limiter(who.principal), Locks: b.locks, Guard: h.guard,
+		Locks: b.locks, Shared: session.Shared{Limits: h.budgets.Limiter(who.principal), Guard: h.guard, Memory: h.memory, Waiting: h.purse(who)},
 	})
 	if err != nil {
 		return nil, internal("internal", err)
 	}
 	c := &callEntry{id: b.id, session: s, owner: who, token: b.token, journal: b.journal, former: b.former, shares: h.shares(who), since: h.env.Now()}
+	c.talk = h.cfg.Talk(who.principal, c.since)
 	h.calls[c.id] = c
 	h.joined.Go(func() {
 		<-s.Done()
@@ -312,6 +301,7 @@ func (h *Handler) enter(b beginning) (*callEntry, *problem) {
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()
+		h.talked(c)
 		if h.calls[c.id] == c { // another process may have had the call meanwhile, and this one again
 			delete(h.calls, c.id)
 		}
@@ -364,20 +354,21 @@ func (h *Handler) setPeer(c *callEntry, peer *rtc.Peer) {
 }
 
 // find returns the session of the call with that id, and its hub if the call has begun. It returns an error response if there is no
-// such call, or if the requester may not control it.
-func (h *Handler) find(id string, who requester) (*session.Session, *link.Hub, *problem) {
+// such call, or if the requester may not control it. hangsUp says that the request ends the call: find returns it to no later request.
+func (h *Handler) find(id string, who requester, hangsUp bool) (*session.Session, *link.Hub, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c := h.calls[id]
-	if c == nil || !who.mayControl(c.owner) {
+	if c == nil || c.hungUp || !who.mayControl(c.owner) {
 		return nil, nil, noCall()
 	}
+	c.hungUp = hangsUp
 	return c.session, c.hub, nil
 }
 
 // hangup ends a call.
 func (h *Handler) hangup(w http.ResponseWriter, r *http.Request, who requester) *problem {
-	s, _, p := h.find(r.PathValue("id"), who)
+	s, _, p := h.find(r.PathValue("id"), who, true)
 	if p != nil {
 		return p
 	}
@@ -395,11 +386,17 @@ func telephone(_ http.ResponseWriter, r *http.Request, _ requester) *problem {
 	}
 }
 
-// components answers with the components of the pipeline and their states.
-func (h *Handler) components(w http.ResponseWriter, _ *http.Request, _ requester) *problem {
+// components answers with the components of the pipeline and their states. A client on this machine also learns where their servers are.
+func (h *Handler) components(w http.ResponseWriter, _ *http.Request, who requester) *problem {
+	all := slices.Clone(h.cfg.Pipeline.Components())
+	for i := range all {
+		if !who.address.IsLoopback() {
+			all[i].Detail = room.Public(all[i].Detail)
+		}
+	}
 	writeJSON(w, http.StatusOK, struct {
 		Pipeline   string               `json:"pipeline"`
 		Components []pipeline.Component `json:"components"`
-	}{h.cfg.Pipeline.Name, h.cfg.Pipeline.Components()})
+	}{h.cfg.Pipeline.Name, all})
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/iceserver"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/origin"
+	"github.com/antiphon-rt/antiphon/internal/httpguard"
 )
 
 // The ICE servers of clients: STUN servers, and TURN servers with credentials that live for minutes.
@@ -22,8 +23,8 @@ type ICEServers struct {
 }
 
 // iceServers answers with the ICE servers of a client.
-func (h *Handler) iceServers(w http.ResponseWriter, r *http.Request, _ requester) *problem {
-	servers, lifetime := iceserver.For(origin.Hostname(r.Host), iceserver.Config(h.cfg.ICE), h.env.Now())
+func (h *Handler) iceServers(w http.ResponseWriter, r *http.Request, who requester) *problem {
+	servers, lifetime := iceserver.For(origin.Hostname(r.Host), who.relayed(), iceserver.Config(h.cfg.ICE), h.env.Now())
 	w.Header().Set("Cache-Control", "no-store")
 	writeJSON(w, http.StatusOK, struct {
 		ICEServers []iceserver.Server `json:"ice_servers"`
@@ -33,9 +34,17 @@ func (h *Handler) iceServers(w http.ResponseWriter, r *http.Request, _ requester
 }
 
 // linkICE adds the ICE servers to the answer of a call, one Link header for each URL (RFC 9725 section 4.6).
-func (h *Handler) linkICE(w http.ResponseWriter, r *http.Request) {
-	servers, _ := iceserver.For(origin.Hostname(r.Host), iceserver.Config(h.cfg.ICE), h.env.Now())
+func (h *Handler) linkICE(w http.ResponseWriter, r *http.Request, who requester) {
+	servers, _ := iceserver.For(origin.Hostname(r.Host), who.relayed(), iceserver.Config(h.cfg.ICE), h.env.Now())
 	for _, link := range iceserver.Links(servers) {
 		w.Header().Add("Link", link)
 	}
+}
+
+// relayed returns for whom the allocations of TURN credentials count: a principal, or the client's network on a server without keys.
+func (c requester) relayed() string {
+	if c.principal != "" {
+		return string(ofPrincipal) + c.principal
+	}
+	return httpguard.Network(c.address).String()
 }

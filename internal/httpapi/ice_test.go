@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,4 +36,6 @@ func TestICEServers(t *testing.T) {
 	d.g.Expect(turn.URLs).To(gomega.Equal([]string{"turn:talk.test:3478?transport=tcp"}))
 	d.g.Expect(turn.Credential).NotTo(gomega.BeEmpty())
 	d.g.Expect(turn.Username).NotTo(gomega.Equal(second.Servers[1].Username))
+	payer := func(username string) string { return username[:strings.LastIndex(username, ".")] }
+	d.g.Expect(payer(turn.Username)).To(gomega.HaveSuffix(payer(second.Servers[1].Username)[10:]), "both count for one client")
 }

@@ -25,3 +25,19 @@ func (h *Handler) Load() Load {
 	}
 	return l
 }
+
+// CountTalk tells Observers.Talked how long the calls are until now.
+func (h *Handler) CountTalk() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.calls {
+		h.talked(c)
+	}
+}
+
+// talked tells Observers.Talked how long a call is, if its client has connected once. The caller holds the lock.
+func (h *Handler) talked(c *callEntry) {
+	if c.connected {
+		c.talk.Until(h.env.Now())
+	}
+}

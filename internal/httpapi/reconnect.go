@@ -45,8 +45,7 @@ func (h *Handler) opensCall(anew, again endpoint) endpoint {
 	}
 }
 
-// payer returns the principal who pays for a request that reconnects a call: the call's own. An expired client secret does not say
-// whose it was.
+// payer returns the principal who pays for a request that reconnects a call: the call's own. An expired client secret does not say whose it was.
 func (h *Handler) payer(token string, who requester) string {
 	if c := h.findByToken(token, who); c != nil {
 		return c.owner.principal
@@ -56,15 +55,11 @@ func (h *Handler) payer(token string, who requester) string {
 
 // notReconnectable returns the response to every token that reconnects no call, whatever is wrong with it.
 func notReconnectable() *problem {
-	return &problem{
-		status: http.StatusNotFound, code: "resume_not_found", param: resumeHeader,
-		message: "there is no call that this token resumes, or it has ended: call without " + resumeHeader,
-	}
+	return &problem{status: http.StatusNotFound, code: "resume_not_found", param: resumeHeader, message: "there is no call that this token resumes, or it has ended: call without " + resumeHeader}
 }
 
-// reconnect finds the call that a request reconnects, ends its old connection, and reserves the call for this request. seen is the
-// id of the client's last event that the session has accepted. The caller calls done once the call has another connection, or once
-// the attempt has failed.
+// reconnect finds the call that a request reconnects, ends its old connection, and reserves the call for this request. seen is the id of the client's last event that the
+// session has accepted. The caller calls done once the call has another connection, or once the attempt has failed.
 func (h *Handler) reconnect(r *http.Request, who requester, overWebRTC bool) (c *callEntry, seen string, done func(), p *problem) {
 	token, after := fleet.Reconnection(r)
 	c = h.findByToken(token, who)
@@ -94,18 +89,14 @@ func (h *Handler) reconnect(r *http.Request, who requester, overWebRTC bool) (c 
 
 // otherTransport returns the response to a client that reconnects over the other transport.
 func otherTransport() *problem {
-	return &problem{
-		status: http.StatusBadRequest, code: "resume_transport", param: resumeHeader,
-		message: "a call is resumed the way it was begun: over WebRTC, or over a WebSocket",
-	}
+	return badField("resume_transport", resumeHeader, "a call is resumed the way it was begun: over WebRTC, or over a WebSocket")
 }
 
 // reserveTimeout is how long a request that reconnects a call waits for another one to be done. A client that loses its connection just
 // after the server has accepted it comes back before the server is done with the first request.
 const reserveTimeout = 2 * time.Second
 
-// reserve reserves a call for a client that has seen the event with the id after. While another request has the call, it waits, for at
-// most reserveTimeout.
+// reserve reserves a call for a client that has seen the event with the id after. While another request has the call, it waits, for at most reserveTimeout.
 func (h *Handler) reserve(ctx context.Context, hub *link.Hub, after string) error {
 	due := make(chan struct{})
 	limit := h.env.AfterFunc(reserveTimeout, func() { close(due) })
@@ -133,14 +124,9 @@ func (h *Handler) reserve(ctx context.Context, hub *link.Hub, after string) erro
 func notReserved(err error) *problem {
 	switch {
 	case errors.Is(err, link.ErrReconnecting):
-		return &problem{
-			status: http.StatusConflict, code: "resume_in_progress", message: "the call is being resumed by another request: wait for its answer",
-		}
+		return &problem{status: http.StatusConflict, code: "resume_in_progress", message: "the call is being resumed by another request: wait for its answer"}
 	case errors.Is(err, link.ErrReplayLost):
-		return &problem{
-			status: http.StatusGone, code: "resume_lost",
-			message: "more has happened in the call than is kept for one who comes back: call without Antiphon-Resume",
-		}
+		return &problem{status: http.StatusGone, code: "resume_lost", message: "more has happened in the call than is kept for one who comes back: call without Antiphon-Resume"}
 	}
 	return notReconnectable()
 }
@@ -189,7 +175,7 @@ func (h *Handler) reconnectCall(w http.ResponseWriter, r *http.Request, who requ
 func (h *Handler) answerReconnected(w http.ResponseWriter, r *http.Request, c *callEntry, seen, answer string) {
 	c.writeReconnectHeaders(w, seen)
 	w.Header().Set("Location", "/v1/realtime/calls/"+c.id)
-	h.linkICE(w, r)
+	h.linkICE(w, r, c.owner)
 	writeSDP(w, http.StatusCreated, answer)
 }
 
@@ -219,11 +205,11 @@ func (h *Handler) reconnectSocket(w http.ResponseWriter, r *http.Request, who re
 	}
 	defer done()
 	c.writeReconnectHeaders(w, seen)
-	conn, err := ws.Accept(w, r, realtimeProtocol, h.socketLimits())
+	conn, err := ws.Accept(w, r, realtimeProtocol, h.socketLimits(who))
 	if err != nil {
 		return nil // Accept has answered
 	}
-	socket := h.newLink()
+	socket := h.newLink(who)
 	_, after := fleet.Reconnection(r)
 	tellSeen(r, c, socket, seen)
 	socket.Open(context.WithoutCancel(r.Context()), conn, receiver(c.session))
@@ -265,13 +251,12 @@ func (h *Handler) restart(w http.ResponseWriter, r *http.Request, who requester)
 	case err != nil:
 		return badOffer(err)
 	}
-	h.linkICE(w, r)
+	h.linkICE(w, r, who)
 	writeSDP(w, http.StatusOK, answer)
 	return nil
 }
 
-// findPeer returns the peer of a call over WebRTC whose client is connected. It returns an error response if there is no such call,
-// or if the requester may not control it.
+// findPeer returns the peer of a call over WebRTC whose client is connected. It returns an error response if there is no such call, or if the requester may not control it.
 func (h *Handler) findPeer(id string, who requester) (*rtc.Peer, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -287,21 +272,15 @@ func (h *Handler) findPeer(id string, who requester) (*rtc.Peer, *problem) {
 
 // notRestartable returns the response for a call that has no peer to restart.
 func notRestartable() *problem {
-	return &problem{
-		status: http.StatusConflict, code: "restart_not_possible",
-		message: "the call has no connection over WebRTC that could be restarted: offer another one with " + resumeHeader,
-	}
+	return &problem{status: http.StatusConflict, code: "restart_not_possible", message: "the call has no connection over WebRTC that could be restarted: offer another one with " + resumeHeader}
 }
 
 // readSDP reads a body that is an SDP offer.
 func readSDP(w http.ResponseWriter, r *http.Request) (offer string, p *problem) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/sdp" {
-		return "", &problem{
-			status: http.StatusUnsupportedMediaType, code: "unsupported_media_type", message: "send the SDP offer as application/sdp",
-		}
+		return "", &problem{status: http.StatusUnsupportedMediaType, code: "unsupported_media_type", message: "send the SDP offer as application/sdp"}
 	}
-	limitBody(w, r)
-	body, err := io.ReadAll(r.Body)
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxSDP))
 	if err != nil {
 		return "", badBody(err)
 	}

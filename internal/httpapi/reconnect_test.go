@@ -288,9 +288,11 @@ func TestBadRestarts(t *testing.T) {
 		return answered{d, d.ask(http.MethodPost, location+"/restart", strings.NewReader(body), "Content-Type", kind, "Authorization", "Bearer "+bearer)}
 	}
 	restart("application/sdp", offer, key).refused(http.StatusBadRequest, "invalid_offer") // it restarts nothing
+	restart("application/sdp", "", key).refused(http.StatusBadRequest, "invalid_offer")    // it asks whether the call is here
 	restart("application/sdp", "hello", key).refused(http.StatusBadRequest, "invalid_offer")
 	restart("application/json", offer, key).refused(http.StatusUnsupportedMediaType, "unsupported_media_type")
 	restart("application/sdp", strings.Repeat("x", maxBody+1), key).refused(http.StatusRequestEntityTooLarge, "body_too_large")
+	restart("application/sdp", "", "another-key-of-the-house").refused(http.StatusNotFound, "call_not_found")
 	restart("application/sdp", offer, "another-key-of-the-house").refused(http.StatusNotFound, "call_not_found")
 	restart("application/sdp", offer, "nobody").refused(http.StatusUnauthorized, "invalid_api_key")
 

@@ -32,9 +32,8 @@ type Rules struct {
 	Secrets SecretRules
 }
 
-// Reload replaces the rules. It holds for what begins from now on: calls that there are go on, also those of a key that is gone, and with
-// the locks that they began with. The budgets of all principals begin anew if the rates change. A smaller Memory takes nothing from a
-// conversation until the conversation grows.
+// Reload replaces the rules. It holds for what begins from now on: calls that there are go on, also those of a key that is gone, and with the locks that they began with. The
+// budgets of all principals begin anew if the rates change. A smaller Memory takes nothing from a conversation until the conversation grows.
 func (h *Handler) Reload(to Rules) error {
 	if (to.Keys == nil) != (h.rules.Load().keys == nil) {
 		return ErrKeylessReload

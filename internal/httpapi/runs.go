@@ -30,8 +30,7 @@ func (h *Handler) background(w http.ResponseWriter, r *http.Request, who request
 	return nil
 }
 
-// runsOf returns how the events of a call act on the runs of its principal. A principal whose keys are gone may not act any more, although its calls
-// go on.
+// runsOf returns how the events of a call act on the runs of its principal. A principal whose keys are gone may not act any more, although its calls go on.
 func (h *Handler) runsOf(who requester) runs.Access {
 	access := runs.Access{Keyed: who.secret == nil}
 	if h.cfg.Runs == nil {

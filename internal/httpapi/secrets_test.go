@@ -40,6 +40,8 @@ func TestClientSecret(t *testing.T) {
 		{"nothing said in JSON", `{"expires_after":null,"session":null}`, 600},
 		{"a time", `{"expires_after":{"anchor":"created_at","seconds":7200}}`, 7200},
 		{"the least time", `{"expires_after":{"seconds":10}}`, 10},
+		{"a time as Python writes a float", `{"expires_after":{"seconds":600.0}}`, 600},
+		{"a time with an exponent", `{"expires_after":{"seconds":6e2}}`, 600},
 		{"an anchor alone", `{"expires_after":{"anchor":"created_at"}}`, 600},
 		{"a session", `{"session":{"type":"realtime","instructions":"Be brief.","audio":{"output":{"voice":"slt"}}}}`, 600},
 	} {

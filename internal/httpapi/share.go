@@ -102,9 +102,7 @@ func (h *Handler) admit(who requester, goesOn bool) *problem {
 	var makesRoom *callEntry
 	if h.active() >= h.rules.Load().MaxSessions {
 		if makesRoom = h.greediest(); !makesRoom.stale(now) {
-			return (&problem{
-				status: http.StatusTooManyRequests, code: "too_many_sessions", message: "the server has as many calls as it takes: try again later",
-			}).after(fullRetry)
+			return (&problem{status: http.StatusTooManyRequests, code: "too_many_sessions", message: "the server has as many calls as it takes: try again later"}).after(fullRetry)
 		}
 	}
 	if p := h.overloaded(len(h.calls)); p != nil {
@@ -209,8 +207,7 @@ func (h *Handler) connected(c *callEntry) {
 	c.connected = true
 }
 
-// attempt counts a request that begins or reconnects a call. It returns an error response to a secret or an address that sends too
-// many.
+// attempt counts a request that begins or reconnects a call. It returns an error response to a secret or an address that sends too many.
 func (h *Handler) attempt(who requester) *problem {
 	for _, s := range h.shares(who) {
 		if s.of.kind == ofPrincipal {

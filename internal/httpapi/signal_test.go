@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/textproto"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -20,8 +21,10 @@ import (
 	"github.com/onsi/gomega"
 	"go.uber.org/goleak"
 
+	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -162,6 +165,26 @@ func TestCalls(t *testing.T) {
 	gomega.NewWithT(t).Expect(total).To(gomega.Equal(uint64(5)))
 }
 
+// A call that was hung up is over for every further request, also while its session still ends.
+func TestHangupTwice(t *testing.T) {
+	d := open(t, nil)
+	location := d.ask(http.MethodPost, "/v1/realtime/calls?model=x", strings.NewReader(offer), "Content-Type", "application/sdp").Header().Get("Location")
+	id := path.Base(location)
+	d.h.mu.Lock()
+	c := d.h.calls[id]
+	d.h.mu.Unlock()
+	d.g.Expect(d.ask(http.MethodPost, location+"/hangup", nil).Code).To(gomega.Equal(http.StatusOK))
+	<-c.session.Done()
+	d.h.joined.Wait()
+	d.h.mu.Lock()
+	d.h.calls[id] = c // as long as its session ends
+	d.h.mu.Unlock()
+	d.refused(d.ask(http.MethodPost, location+"/hangup", nil), http.StatusNotFound, "call_not_found", "has ended")
+	d.h.mu.Lock()
+	delete(d.h.calls, id)
+	d.h.mu.Unlock()
+}
+
 func TestBadCalls(t *testing.T) {
 	d := open(t, nil)
 	sdp := part{"sdp", "", "", offer}
@@ -179,7 +202,8 @@ func TestBadCalls(t *testing.T) {
 		{"an empty offer", "", "application/sdp", nil, 400, "invalid_offer", "empty"},
 		{"a broken offer", "hello", "application/sdp", nil, 400, "invalid_offer", "SDP"},
 		{"an offer without audio", offer[:strings.Index(offer, "m=audio")], "application/sdp", nil, 400, "invalid_offer", "microphone"},
-		{"an offer that is too large", strings.Repeat("x", maxBody+1), "application/sdp", nil, 413, "body_too_large", "1048576"},
+		{"an offer that is too large", strings.Repeat("x", maxSDP+1), "application/sdp", nil, 413, "body_too_large", "65536"},
+		{"a form with an offer that is too large", "", "", []part{{"sdp", "", "", strings.Repeat("x", maxSDP+1)}}, 413, "body_too_large", "65536"},
 		{"a form that is too large", "", "", []part{sdp, {"session", "", "", strings.Repeat("x", maxBody)}}, 413, "body_too_large", "1048576"},
 		{"a form that is cut off", "--x\r\nContent-Disposition: form-data; name=\"sdp\"\r\n\r\nv=0", "multipart/form-data; boundary=x", nil, 400, "invalid_body", "cannot be read"},
 		{"a body that is no form", "hello", "multipart/form-data; boundary=x", nil, 400, "missing_field", "sdp"},
@@ -262,7 +286,15 @@ func TestPaths(t *testing.T) {
 }
 
 func TestComponents(t *testing.T) {
-	d := open(t, nil)
+	where := "no answer from asr-1.internal:8000"
+	d := open(t, func(c *Config) {
+		components := c.Pipeline.Components
+		c.Pipeline.Components = func() []pipeline.Component {
+			all := components()
+			all[0].Detail = where
+			return all
+		}
+	})
 	w := d.ask(http.MethodGet, "/v1/antiphon/pipeline", nil)
 	var body struct {
 		Pipeline   string
@@ -272,6 +304,7 @@ func TestComponents(t *testing.T) {
 	d.g.Expect(body.Pipeline).To(gomega.Equal("scripted"))
 	d.g.Expect(body.Components).To(gomega.HaveLen(3))
 	d.g.Expect(body.Components[0].State).To(gomega.Equal("ready"))
+	d.g.Expect(body.Components[0].Detail).To(gomega.Equal(room.Public(where)))
 	d.g.Expect(w.Header().Get("Cache-Control")).To(gomega.Equal("no-store"))
 }
 

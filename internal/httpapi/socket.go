@@ -39,15 +39,9 @@ func notASocket(r *http.Request) *problem {
 			message: "open this address as a WebSocket; for a call over WebRTC, POST its offer to /v1/realtime/calls",
 		}).with("Upgrade", "websocket")
 	case len(offered) > 0 && !slices.Contains(offered, realtimeProtocol):
-		return &problem{
-			status: http.StatusBadRequest, code: "invalid_subprotocol",
-			message: "this server speaks the subprotocol realtime: offer it beside those that carry the key",
-		}
+		return badField("invalid_subprotocol", "", "this server speaks the subprotocol realtime: offer it beside those that carry the key")
 	case query.Has("call_id") && query.Has("intent"):
-		return &problem{
-			status: http.StatusBadRequest, code: "unsupported_parameter", param: "intent",
-			message: "a call that there is has its intent already: leave intent out",
-		}
+		return badField("unsupported_parameter", "intent", "a call that there is has its intent already: leave intent out")
 	}
 	return nil
 }
@@ -64,12 +58,12 @@ func (h *Handler) socketCall(w http.ResponseWriter, r *http.Request, who request
 		return p
 	}
 	w.Header().Set(resumeHeader, c.token)
-	conn, err := ws.Accept(w, r, realtimeProtocol, h.socketLimits())
+	conn, err := ws.Accept(w, r, realtimeProtocol, h.socketLimits(who))
 	if err != nil {
 		h.abandon(id, c)
 		return nil // Accept has answered
 	}
-	socket := h.newLink()
+	socket := h.newLink(who)
 	hub := h.began(c, socket, nil)
 	socket.Open(context.WithoutCancel(r.Context()), conn, receiver(c.session))
 	socket.Begin()
@@ -79,12 +73,12 @@ func (h *Handler) socketCall(w http.ResponseWriter, r *http.Request, who request
 }
 
 // newLink returns a WebSocket link with the limits of the server.
-func (h *Handler) newLink() *ws.Link { return ws.NewLink(h.socketLimits()) }
+func (h *Handler) newLink(who requester) *ws.Link { return ws.NewLink(h.socketLimits(who)) }
 
 // socketLimits returns the limits of the clients of a WebSocket.
-func (h *Handler) socketLimits() ws.Limits {
+func (h *Handler) socketLimits(who requester) ws.Limits {
 	limits := h.rules.Load()
-	return ws.Limits{Env: h.env, EventsPerSecond: limits.EventsPerSecond, MaxMessage: limits.MaxMessage, Memory: h.messages}
+	return ws.Limits{Env: h.env, EventsPerSecond: limits.EventsPerSecond, MaxMessage: limits.MaxMessage, Memory: h.purse(who)}
 }
 
 // receiver returns a Receiver that gives the events of a call's client to its session.
@@ -94,20 +88,20 @@ func receiver(s *session.Session) ws.Receiver {
 
 // control connects a side-band controller to a call over WebRTC. It returns when the connection has ended.
 func (h *Handler) control(w http.ResponseWriter, r *http.Request, who requester) *problem {
-	controlled, hub, p := h.find(r.URL.Query().Get("call_id"), who)
+	controlled, hub, p := h.find(r.URL.Query().Get("call_id"), who, false)
 	switch {
 	case p != nil:
 		return p
 	case hub == nil:
 		return noCall()
 	}
-	socket := h.newLink()
+	socket := h.newLink(who)
 	sideband := link.NewSideband(who.secret == nil, socket)
 	if err := hub.Join(sideband); err != nil {
 		return notJoined(err)
 	}
 	defer hub.Leave(sideband)
-	conn, err := ws.Accept(w, r, realtimeProtocol, h.socketLimits())
+	conn, err := ws.Accept(w, r, realtimeProtocol, h.socketLimits(who))
 	if err != nil {
 		return nil // Accept has answered
 	}

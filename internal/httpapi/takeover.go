@@ -59,9 +59,7 @@ func (h *Handler) notTaken(err error) *problem {
 		return otherTransport()
 	case errors.Is(err, takeover.ErrUnavailable):
 		h.cfg.Logger.Warn("a call cannot be taken over", "err", err)
-		return (&problem{
-			status: http.StatusServiceUnavailable, code: "store_unavailable", message: "the server cannot read the call from its store now: try again",
-		}).after(fullRetry)
+		return (&problem{status: http.StatusServiceUnavailable, code: "store_unavailable", message: "the server cannot read the call from its store now: try again"}).after(fullRetry)
 	}
 	return notReserved(err)
 }
@@ -120,12 +118,12 @@ func (h *Handler) takeOverSocket(w http.ResponseWriter, r *http.Request, who req
 	}
 	seen := c.former.Taken
 	c.writeReconnectHeaders(w, seen)
-	accepted, err := ws.Accept(w, r, realtimeProtocol, h.socketLimits())
+	accepted, err := ws.Accept(w, r, realtimeProtocol, h.socketLimits(who))
 	if err != nil {
 		h.abandon(c.id, c)
 		return nil // Accept has answered
 	}
-	link := h.newLink()
+	link := h.newLink(who)
 	tellSeen(r, c, link, seen)
 	link.Open(context.WithoutCancel(r.Context()), accepted, receiver(c.session))
 	_, after := fleet.Reconnection(r)

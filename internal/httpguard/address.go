@@ -42,9 +42,8 @@ func (p Proxies) contains(addr netip.Addr) bool {
 	return false
 }
 
-// client returns the address of the client that sent a request. If a trusted proxy delivered the request, client reads
-// X-Forwarded-For from its end and takes the first address that is not a trusted proxy's: a client may have written all before
-// that address.
+// client returns the address of the client that sent a request. If a trusted proxy delivered the request, client reads X-Forwarded-For from its end and takes the first
+// address that is not a trusted proxy's: a client may have written all before that address.
 func (p Proxies) client(r *http.Request) netip.Addr {
 	addr := hostAddr(r.RemoteAddr)
 	if !p.contains(addr) {
@@ -91,8 +90,7 @@ func Network(addr netip.Addr) netip.Prefix {
 // clientKey is the key of the client's address in a request's context.
 type clientKey struct{}
 
-// Client returns the address of the client that sent a request, as the Guard found it. Without a Guard it is the address of the
-// connection.
+// Client returns the address of the client that sent a request, as the Guard found it. Without a Guard it is the address of the connection.
 func Client(r *http.Request) netip.Addr {
 	if addr, ok := r.Context().Value(clientKey{}).(netip.Addr); ok {
 		return addr

@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// The guard: an HTTP handler that limits how long requests and responses may take, and how many requests a client behind a proxy
-// has at a time.
+// The guard: an HTTP handler that limits how long requests and responses may take, and how many requests a client behind a proxy has at a time.
 
 // Times that a client may take.
 const (
@@ -20,20 +20,22 @@ const (
 	HeaderTimeout = 10 * time.Second
 	// BodyTimeout is for the body of a request.
 	BodyTimeout = 30 * time.Second
-	// WriteTimeout is for a response, in addition to one second for each slowestReader bytes. Time in which the handler writes
-	// nothing does not count.
+	// WriteTimeout is for a response, in addition to one second for each slowestReader bytes. Time in which the handler writes nothing does not count.
 	WriteTimeout  = 30 * time.Second
 	slowestReader = 8 << 10
 	// IdleTimeout is how long a connection may wait for its next request.
 	IdleTimeout = 2 * time.Minute
 )
 
+// streams is how many requests a connection over HTTP/2 may have at a time.
+const streams = 32
+
 // Server returns an http.Server with all time limits for the clients of h. The caller wraps its net.Listener with Listen.
 func Server(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ConnContext: ConnContext, MaxHeaderBytes: 64 << 10,
 		ReadHeaderTimeout: HeaderTimeout, ReadTimeout: HeaderTimeout + BodyTimeout, WriteTimeout: WriteTimeout, IdleTimeout: IdleTimeout,
-		HTTP2: &http.HTTP2Config{SendPingTimeout: IdleTimeout, PingTimeout: HeaderTimeout, WriteByteTimeout: WriteTimeout},
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streams, SendPingTimeout: IdleTimeout, PingTimeout: HeaderTimeout, WriteByteTimeout: WriteTimeout},
 	}
 }
 
@@ -41,7 +43,8 @@ func Server(h http.Handler) *http.Server {
 type Config struct {
 	// Proxies are the reverse proxies whose X-Forwarded-For is true.
 	Proxies Proxies
-	// RequestsPerAddress is how many requests a client address behind a proxy may have at a time, WebSockets included; 0 takes 256.
+	// RequestsPerAddress is how many requests a client address behind a proxy may have at a time, WebSockets included, and any address over HTTP/2; 0 takes 256. Over HTTP/1 the limits of
+	// connections are those of requests.
 	RequestsPerAddress int
 
 	body, write time.Duration // 0 takes BodyTimeout and WriteTimeout
@@ -56,7 +59,7 @@ type Guard struct {
 	next http.Handler
 
 	mu       sync.Mutex
-	requests map[netip.Prefix]int // the requests in progress of each client behind a proxy
+	requests map[netip.Prefix]int // the requests in progress of each client that RequestsPerAddress limits
 }
 
 // New returns a Guard of next.
@@ -86,7 +89,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}()
 	}
 	addr := g.cfg.Proxies.client(r)
-	if addr != hostAddr(r.RemoteAddr) {
+	if addr != hostAddr(r.RemoteAddr) || r.ProtoMajor > 1 {
 		network := Network(addr)
 		if !g.begin(network) {
 			w.Header().Set("Retry-After", "10")
@@ -102,12 +105,15 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = control.SetReadDeadline(time.Time{}) // net/http reads on, to see whether the client is gone
 	} else {
 		_ = control.SetReadDeadline(time.Now().Add(g.cfg.body))
-		guarded.Body = &body{r.Body, control}
+		guarded.Body = &body{ReadCloser: r.Body, control: control}
+		if limited.body, _ = guarded.Body.(*body); r.ProtoMajor > 1 {
+			limited.body = nil // HTTP/2 has no need of it
+		}
 	}
 	g.next.ServeHTTP(limited, guarded)
 }
 
-// begin counts a request of a client behind a proxy. It reports false if the client has too many.
+// begin counts a request. It reports false if its client has too many.
 func (g *Guard) begin(of netip.Prefix) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -126,30 +132,57 @@ func (g *Guard) end(of netip.Prefix) {
 	}
 }
 
+// errLate is the error of a body that comes too slowly.
+var errLate = errors.New("it did not come whole in time")
+
 // body is a request's body with a deadline, which ends with the body. The deadline of a body that is not read to its end stands:
 // net/http reads the rest before it answers the next request.
 type body struct {
 	io.ReadCloser
 	control *http.ResponseController
+	read    atomic.Bool // to its end
 }
 
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if errors.Is(err, io.EOF) {
+	var network *net.OpError // its text has the addresses of the connection
+	switch {
+	case errors.Is(err, io.EOF):
+		b.read.Store(true)
 		_ = b.control.SetReadDeadline(time.Time{})
+	case errors.As(err, &network) && network.Timeout():
+		err = errLate
+	case errors.As(err, &network):
+		err = network.Err
 	}
 	return n, err
 }
 
-// writer is a response whose client must read it. Each write has a deadline. Between the writes there is none, so that a stream of
-// events lives on.
+// writer is a response whose client must read it. Each write has a deadline. Between the writes there is none, so that a stream of events lives on.
 type writer struct {
 	http.ResponseWriter
 	control  *http.ResponseController
 	most     time.Duration // how long writes may take that the client reads too slowly
 	left     time.Duration // what is left of it, and the time for the bytes of the present write
 	hijacked bool          // the handler has taken the connection, and its deadlines are the handler's
+	body     *body         // of a request over HTTP/1 that has not begun its response; nil for none
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *writer) WriteHeader(status int) {
+	w.begin(status)
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// begin has the response come before the body is read whole, which the handler does not read: net/http would read it first. The connection ends then.
+func (w *writer) begin(status int) {
+	if w.body == nil || status < http.StatusOK || w.body.read.Load() {
+		return
+	}
+	w.body = nil
+	_ = w.control.EnableFullDuplex() // every server for HTTP/1 can
+	w.Header().Set("Connection", "close")
 }
 
 // Unwrap is for http.ResponseController.
@@ -164,6 +197,7 @@ func (w *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 // Write implements http.ResponseWriter.
 func (w *writer) Write(p []byte) (n int, err error) {
+	w.begin(http.StatusOK)
 	w.left = min(w.left, w.most) + time.Duration(len(p))*time.Second/slowestReader
 	w.within(func() { n, err = w.ResponseWriter.Write(p) })
 	return n, err
@@ -186,6 +220,7 @@ func (w *writer) within(write func()) {
 // last gives a deadline to what net/http writes after the handler.
 func (w *writer) last() {
 	if !w.hijacked {
+		w.begin(http.StatusOK)
 		_ = w.control.SetWriteDeadline(time.Now().Add(max(w.left, 0)))
 	}
 }

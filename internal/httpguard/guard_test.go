@@ -5,10 +5,13 @@ package httpguard
 import (
 	"bytes"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -158,12 +161,24 @@ func TestAnUnreadBodyHoldsUpNoResponse(t *testing.T) {
 	for name, header := range map[string]string{
 		"the client waits for 100 Continue": "Expect: 100-continue\r\nContent-Length: 5",
 		"the body is long":                  "Content-Length: 999999",
+		"the body is short":                 "Content-Length: 999",
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, _ := d.dial("POST / HTTP/1.1\r\nHost: talk.test\r\n" + header + "\r\n\r\n").answered()
 			gomega.NewWithT(t).Expect(status).To(gomega.Equal(http.StatusUnauthorized))
 		})
 	}
+}
+
+// TestALateBodySaysNoAddress checks that the error of a body that comes too slowly does not show the addresses of the connection, which may be those behind a proxy.
+func TestALateBodySaysNoAddress(t *testing.T) {
+	said := make(chan string, 1)
+	d := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		_, err := io.ReadAll(r.Body)
+		said <- err.Error()
+	}, Config{body: time.Millisecond}, Limits{})
+	d.dial("POST / HTTP/1.1\r\nHost: talk.test\r\nContent-Length: 5\r\n\r\nabc")
+	d.g.Eventually(said, patience).Should(gomega.Receive(gomega.Equal(errLate.Error())))
 }
 
 // Limits change while the server runs: the next connection takes the place of the idle ones above a smaller limit.
@@ -233,4 +248,47 @@ func TestClientAddress(t *testing.T) {
 	g.Expect(Network(netip.MustParseAddr("192.0.2.1"))).NotTo(gomega.Equal(Network(netip.MustParseAddr("192.0.2.2"))))
 	_, err = ParseProxies([]string{"proxy.test"})
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("10.0.0.0/8")))
+}
+
+// TestRequestsOverHTTP2 checks that one connection over HTTP/2 has few requests at a time, and that one address has no more over many connections.
+func TestRequestsOverHTTP2(t *testing.T) {
+	g := gomega.NewWithT(t)
+	const most = 40
+	var begun, connections atomic.Int64
+	release := make(chan struct{})
+	s := httptest.NewUnstartedServer(nil)
+	s.Config = Server(New(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		begun.Add(1)
+		<-release
+	}), Config{RequestsPerAddress: most}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	answers := make(chan int, 2*most)
+	ask := func() {
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL, http.NoBody)
+		answer, err := s.Client().Do(r)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_ = answer.Body.Close()
+		answers <- answer.StatusCode*10 + answer.ProtoMajor
+	}
+	for range most {
+		go ask()
+	}
+	g.Eventually(begun.Load, patience).Should(gomega.BeEquivalentTo(most))
+	g.Expect(connections.Load()).To(gomega.BeNumerically(">=", 2), "one connection does not take all")
+	go ask()
+	g.Eventually(answers, patience).Should(gomega.Receive(gomega.Equal(4292)))
+	close(release)
+	for range most {
+		g.Eventually(answers, patience).Should(gomega.Receive(gomega.Equal(2002)))
+	}
 }

@@ -12,8 +12,7 @@ import (
 
 // Limits are limits of connections at a time.
 type Limits struct {
-	// Connections is the number of connections of the server; 0 takes half of the descriptors that the process may open, at most
-	// 4096.
+	// Connections is the number of connections of the server; 0 takes half of the descriptors that the process may open, at most 4096.
 	Connections int
 	// PerAddress is the number of connections of one client address; 0 takes half of Connections.
 	PerAddress int
@@ -35,9 +34,8 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Listener limits the connections that it accepts. When a limit is reached, it closes a connection that has no request to answer:
-// the oldest of the same address or, for the server's limit, the oldest of the address that has most connections. If there is none,
-// it closes the new connection. It is safe for concurrent use.
+// Listener limits the connections that it accepts. When a limit is reached, it closes a connection that has no request to answer: the oldest of the same address or, for the
+// server's limit, the oldest of the address that has most connections. If there is none, it closes the new connection. It is safe for concurrent use.
 type Listener struct {
 	net.Listener
 
@@ -205,8 +203,7 @@ func (c *conn) answer() (done func()) {
 	}
 }
 
-// hold makes a connection busy until it closes. It reports false if half of the connections of the server, or of the client address, are
-// held already.
+// hold makes a connection busy until it closes. It reports false if half of the connections of the server, or of the client address, are held already.
 func (c *conn) hold() bool {
 	l := c.listener
 	l.mu.Lock()
@@ -226,9 +223,8 @@ func (c *conn) hold() bool {
 	return true
 }
 
-// Hold keeps a connection, which carries no HTTP, from being closed to make room for others. It reports false if there are too many such
-// connections: half of all, and half of those of a client address, remain for HTTP. The caller closes the connection then. A connection that
-// no Listener has accepted is always held.
+// Hold keeps a connection, which carries no HTTP, from being closed to make room for others. It reports false if there are too many such connections: half of all, and half of
+// those of a client address, remain for HTTP. The caller closes the connection then. A connection that no Listener has accepted is always held.
 func Hold(c net.Conn) bool {
 	counted := counted(c)
 	return counted == nil || counted.hold()

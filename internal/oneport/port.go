@@ -31,12 +31,10 @@ type Config struct {
 
 // Port has the listeners of one port. They are safe for concurrent use.
 type Port struct {
-	// HTTP accepts connections for HTTP and, with Config.TLS, for HTTPS alone. These are *tls.Conn after their handshake, except for clients
-	// that name no protocol (ALPN). It also accepts what is none of the other protocols: the HTTP server knows how to refuse it. Its Close
-	// closes the whole port.
+	// HTTP accepts connections for HTTP and, with Config.TLS, for HTTPS alone. These are *tls.Conn after their handshake, except for clients that name no protocol (ALPN). It
+	// also accepts what is none of the other protocols: the HTTP server knows how to refuse it. Its Close closes the whole port.
 	HTTP net.Listener
-	// ICE and TURN accept connections of these protocols, those for TURN after the handshake of TLS. Both are nil unless Config asks for
-	// them. Their Close leaves the port open.
+	// ICE and TURN accept connections of these protocols, those for TURN after the handshake of TLS. Both are nil unless Config asks for them. Their Close leaves the port open.
 	ICE, TURN net.Listener
 
 	base      net.Listener
@@ -148,8 +146,7 @@ func (p *Port) sort(raw net.Conn) {
 	}
 }
 
-// recognise returns the listener of a connection, and the connection with its first bytes. The listener is nil if the client has not said in
-// time what it wants.
+// recognise returns the listener of a connection, and the connection with its first bytes. The listener is nil if the client has not said in time what it wants.
 func (p *Port) recognise(raw net.Conn) (to *door, c net.Conn) {
 	first := &peeked{Conn: raw}
 	is, err := first.protocol()

@@ -3,6 +3,8 @@ package telemetry
 import (
 	"bytes"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/internal/version"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -33,13 +36,16 @@ type Metrics struct {
 	refused       *prometheus.CounterVec
 	drafts        *prometheus.CounterVec
 	stages        *prometheus.HistogramVec
+	tokens        *prometheus.CounterVec
+	talked        *prometheus.CounterVec
 
 	mu    sync.Mutex
 	codes map[string]bool // that are labels
+	keys  map[string]bool // whose names are labels
 }
 
-// maxCodes is how many different error codes are labels; others count as "other".
-const maxCodes = 200
+// maxLabels is how many different error codes, and how many different names of keys, are labels; others count as "other".
+const maxLabels = 200
 
 // latencies are the upper bounds of the histogram of stages, in seconds.
 var latencies = []float64{.01, .025, .05, .1, .2, .3, .5, .75, 1, 1.5, 2, 3, 5, 10, 30}
@@ -50,20 +56,25 @@ func New(source Source, tracer trace.Tracer) *Metrics {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
 	}
 	m := &Metrics{
-		registry: prometheus.NewRegistry(), tracer: tracer, codes: map[string]bool{},
+		registry: prometheus.NewRegistry(), tracer: tracer, codes: map[string]bool{}, keys: map[string]bool{},
 		ended:         counter("sessions_ended_total", "Calls that have ended, by reason.", "reason"),
 		turns:         counter("turns_total", "Turns of users: committed ones, and candidates that were discarded or rejected.", "outcome"),
 		interruptions: counter("interruptions_total", "Speech over the agent: confirmed barge-ins, and rejected candidates.", "verdict"),
 		errors:        counter("errors_total", "Error events to clients, and failed responses and transcriptions, by code.", "code"),
 		drafts:        counter("drafts_total", "Answers that were begun before the end of the user's turn was certain.", "outcome"),
 		refused:       counter("requests_refused_total", "HTTP requests that were refused, by code.", "code"),
+		tokens:        counter("key_tokens_total", "Tokens of responses, by the name of the API key that began the call, and direction.", "key", "direction"),
+		talked:        counter("key_call_seconds_total", "Length of calls, by the name of the API key that began them.", "key"),
 		stages: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Name: "stage_seconds", Buckets: latencies,
 			Help: "Time of each stage of a turn: commit (from the end of speech), transcript, first_token, first_audio, first_packet (each from the stage before; the last one over WebRTC), and response (from the end of speech to the first sound).",
 		}, []string{"stage"}),
 	}
-	m.registry.MustRegister(m.ended, m.turns, m.interruptions, m.errors, m.refused, m.drafts, m.stages, &scraped{source},
+	m.registry.MustRegister(m.ended, m.turns, m.interruptions, m.errors, m.refused, m.drafts, m.stages, m.tokens, m.talked, &scraped{source},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info", Help: "1, with the version of the server."}, []string{"version"})
+	build.WithLabelValues(version.Version).Set(1)
+	m.registry.MustRegister(build)
 	for _, verdict := range []string{confirmed, rejected} {
 		m.interruptions.WithLabelValues(verdict)
 	}
@@ -116,25 +127,32 @@ var failures = [][]byte{
 	[]byte(`{"type":"error"`), []byte(`{"type":"response.done"`), []byte(`{"type":"conversation.item.input_audio_transcription.failed"`),
 }
 
-// Event counts an event of the server that reports an error.
-func (m *Metrics) Event(text []byte) {
-	for _, begins := range failures {
-		if !bytes.HasPrefix(text, begins) {
-			continue
-		}
-		if code := failureCode(text); code != "" {
-			m.errors.WithLabelValues(m.known(code)).Inc()
-		}
+// Event counts an event of the server that reports an error, and the tokens of a response. key is the name of the API key that began the call; "" for none.
+func (m *Metrics) Event(key string, text []byte) {
+	if !slices.ContainsFunc(failures, func(begins []byte) bool { return bytes.HasPrefix(text, begins) }) {
 		return
+	}
+	e, err := wire.DecodeServer(text)
+	if err != nil {
+		return
+	}
+	if code := failureCode(e); code != "" {
+		m.errors.WithLabelValues(m.label(m.codes, code)).Inc()
+	}
+	if done, is := e.(*wire.ResponseDone); is && done.Response.Usage != nil {
+		key = m.label(m.keys, key)
+		m.tokens.WithLabelValues(key, "input").Add(float64(done.Response.Usage.InputTokens))
+		m.tokens.WithLabelValues(key, "output").Add(float64(done.Response.Usage.OutputTokens))
 	}
 }
 
+// Talked counts how much longer a call is than when it was counted before. key is as for Event.
+func (m *Metrics) Talked(key string, d time.Duration) {
+	m.talked.WithLabelValues(m.label(m.keys, key)).Add(max(0, d.Seconds()))
+}
+
 // failureCode returns the code of the error that an event reports, or "".
-func failureCode(text []byte) string {
-	e, err := wire.DecodeServer(text)
-	if err != nil {
-		return ""
-	}
+func failureCode(e wire.ServerEvent) string {
 	switch e := e.(type) {
 	case *wire.ErrorEvent:
 		return e.Error.Code
@@ -149,19 +167,20 @@ func failureCode(text []byte) string {
 }
 
 // Refused counts an HTTP request that was refused.
-func (m *Metrics) Refused(code string) { m.refused.WithLabelValues(m.known(code)).Inc() }
+func (m *Metrics) Refused(code string) { m.refused.WithLabelValues(m.label(m.codes, code)).Inc() }
 
-// known returns the label of a code: codes are few, but a stage of the pipeline may make up its own.
-func (m *Metrics) known(code string) string {
+// label returns the label of a code or of a key, and adds it to those that are known: they are few, but a stage of the pipeline may make up codes, and keys change.
+func (m *Metrics) label(known map[string]bool, name string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.codes[code] {
-		if len(m.codes) >= maxCodes || len(code) > 64 {
+	name = strings.ToValidUTF8(name, "\uFFFD") // Prometheus panics at other bytes
+	if !known[name] {
+		if len(known) >= maxLabels || len(name) > 64 {
 			return "other"
 		}
-		m.codes[code] = true
+		known[name] = true
 	}
-	return code
+	return name
 }
 
 // Turn observes the times of a turn that was answered. spoke is the end of the user's speech.

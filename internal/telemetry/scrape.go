@@ -31,8 +31,7 @@ type Snapshot struct {
 	FullestQueue, QueueSize int
 	// MostTurns is how many turns are open or wait for their text in the session that has most.
 	MostTurns int
-	// FreeMemory is what is left of the pool that conversations borrow from, in bytes. FreeMessages is the same for large events that
-	// arrive.
+	// FreeMemory is what is left of the pool that conversations borrow from, in bytes. FreeMessages is the same for large events that arrive.
 	FreeMemory   int
 	FreeMessages int64
 	// Kept is the size of the events that are kept for clients that reconnect, in bytes.
@@ -43,8 +42,7 @@ type Snapshot struct {
 	Recordings []Recording
 	// Secrets is how many client secrets there are.
 	Secrets int
-	// Nodes is how many servers of the cluster there are, with this one, and Passed how many requests were passed on to others, by result; 0 and nil without a
-	// cluster.
+	// Nodes is how many servers of the cluster there are, with this one, and Passed how many requests were passed on to others, by result; 0 and nil without a cluster.
 	Nodes  int
 	Passed map[string]uint64
 	// Journal is nil if calls are not journalled.
@@ -90,7 +88,7 @@ var (
 	queued        = describe("session_queue_events", "Events that wait for the session for which most wait.")
 	queueSize     = describe("session_queue_size", "Events that may wait for a session.")
 	freeMemory    = describe("conversation_memory_free_bytes", "What is left of the memory that conversations share.")
-	freeMessages  = describe("message_memory_free_bytes", "What is left of the memory for events above 256 KiB while they arrive.")
+	freeMessages  = describe("message_memory_free_bytes", "What is left of the memory for what waits of all clients.")
 	turns         = describe("session_turns_waiting", "Turns that are open or wait for their text, in the session that has most.")
 	kept          = describe("replay_bytes", "Size of the events that are kept for clients that reconnect.")
 	abandoned     = describe("abandoned_calls", "Calls into a stage of the pipeline that hang and for which nobody waits.", "stage")

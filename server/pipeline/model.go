@@ -46,7 +46,7 @@ type Message struct {
 	Audio  *Audio      // not nil: the user's speech, of which Text has the transcript; only an AudioModel gets it
 	Call   *ToolCall   // not nil: the assistant called a tool
 	Result *ToolResult // not nil: the message is the result of a tool
-	// Interrupted: the user interrupted this answer of the assistant, and Text is the part of it that the user heard.
+	// Interrupted: the user interrupted this answer of the assistant, and Text is the part of it that the user heard, or read if the answer is in text.
 	Interrupted bool
 }
 

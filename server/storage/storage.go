@@ -112,7 +112,7 @@ func Open(ctx context.Context, o Options) (*Storage, error) {
 	cfg := store.Config{Dir: o.Dir, URL: o.NATS, Replicas: o.Replicas, MaxBytes: mostStored, Logger: o.Logger}
 	if !o.lasting() {
 		cfg.MaxBytes = mostInMemory
-		o.Logger.Info("idempotency keys and their responses are in memory: a request that is tried again after this process has ended counts again. Name a folder or a NATS server for them")
+		o.Logger.Info("idempotency keys and their responses are in memory: a request that is tried again after this process has ended counts again. Give a folder (--data) or a NATS server (--nats) to keep them")
 	}
 	in, err := store.Open(ctx, cfg)
 	if err != nil {

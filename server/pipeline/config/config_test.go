@@ -19,7 +19,19 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// TestTheBestVoiceOfThisMachine: a stage that the file leaves out takes the neural voice if this machine has it.
+func TestTheBestVoiceOfThisMachine(t *testing.T) {
+	for models, voice := range map[string]string{"../../../.cache/models": "sherpa", t.TempDir(): "flite"} {
+		g := gomega.NewWithT(t)
+		t.Setenv("ANTIPHON_MODELS", models)
+		f, err := Parse("antiphon.yaml", []byte("llm: {kind: openai, url: http://127.0.0.1:11434/v1, model: a}"), nil)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect([]string{f.STT.Kind(), f.TTS.Kind()}).To(gomega.Equal([]string{"sherpa", voice}))
+	}
+}
+
 func TestStagesMix(t *testing.T) {
+	t.Setenv("ANTIPHON_MODELS", t.TempDir())
 	for src, name := range map[string]string{
 		"":                                 "embedded",
 		"\ufeffstt:\r\n  kind: sherpa\r\n": "embedded",
@@ -70,6 +82,10 @@ func TestMistakes(t *testing.T) {
 		{"a typo", "stt: {kind: sherpa, proceses: 2}", `antiphon.yaml:1:21: unknown key "proceses"; did you mean "processes"?`},
 		{"a section", "speech: 1", `antiphon.yaml:1:1: unknown key "speech"; known here: server, session, tools, stt, llm, tts`},
 		{"a kind", "llm:\n  kind: asistant", `antiphon.yaml:2:9: "asistant" is not known; did you mean "assistant"?`},
+		{"a program", "llm:\n  kind: ollama", `antiphon.yaml:2:9: there is no kind ollama: use kind: openai with url: http://localhost:11434/v1`},
+		{"a program in its own spelling", "llm: {kind: LM Studio}", `there is no kind LM Studio: use kind: openai with url: http://localhost:1234/v1`},
+		{"a program of another kind", "stt: {kind: whisper}", `there is no kind whisper: use kind: whisper.cpp with url: http://localhost:8080`},
+		{"a program of another stage", "llm: {kind: kokoro}", `"kokoro" is not known; want one of assistant`},
 		{"no kind", "stt:\n  processes: 2", `antiphon.yaml:2:3: stt: kind is missing; want one of sherpa, openai, whisper.cpp`},
 		{"an empty kind", "stt: {kind: ''}", `"" is not known`},
 		{"a kind that is a number", "stt: {kind: 3}", `want a text, not "3": put it in quotes`},
@@ -259,6 +275,19 @@ func TestSpeakable(t *testing.T) {
 	}
 	_, err := Parse("antiphon.yaml", []byte("llm: {kind: assistant, speakable: any}"), nil)
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("no further key")))
+}
+
+// What is written in place of the name of a program is a file without mistakes.
+func TestWrongKindsLeadToKinds(t *testing.T) {
+	for _, s := range servers {
+		for _, stage := range strings.Fields(s.stages) {
+			_, err := Parse("antiphon.yaml", []byte(stage+": {kind: "+s.kind+", url: \""+s.url+"\"}"), nil)
+			gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred(), s.names)
+			for name := range strings.FieldsSeq(s.names) {
+				gomega.NewWithT(t).Expect(wrongKind(stage, name)).NotTo(gomega.BeEmpty(), name)
+			}
+		}
+	}
 }
 
 // TestTableIsComplete: each kind of the table stands once, says what it is, and is in docs/models.md.

@@ -15,6 +15,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/sherpa"
 	"github.com/antiphon-rt/antiphon/internal/engine/smartturn"
 	"github.com/antiphon-rt/antiphon/internal/engine/strict"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -152,6 +153,10 @@ func (c *Choice) UnmarshalNode(d *Decoder, n *yaml.Node) {
 		if !ok {
 			return
 		}
+		if hint := wrongKind(c.stage, name); hint != "" {
+			d.Fail(e.Value, "there is no kind %s: %s", name, hint)
+			return
+		}
 		if c.kind = kindOf(c.stage, name); c.kind == nil || name == "" {
 			d.UnknownValue(e.Value, name, names)
 			return
@@ -173,10 +178,13 @@ func (c *Choice) UnmarshalNode(d *Decoder, n *yaml.Node) {
 	d.Rest(n, entries, "kind", into...)
 }
 
-// orDefault returns the choice; where the file makes none, the one of the embedded pipeline.
+// orDefault returns the choice; where the file makes none, the one of the embedded pipeline, but with the neural voice if this machine has it.
 func (c Choice) orDefault() Choice {
 	if c.kind == nil {
 		c.kind = kindOf(c.stage, "")
+		if c.stage == TTS && sherpa.HasVoice(sherpa.Config{}) {
+			c.kind = kindOf(TTS, "sherpa")
+		}
 	}
 	if c.fields == nil {
 		c.fields = c.kind.fields()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/antiphon-rt/antiphon/internal/engine/speakable"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -35,6 +36,33 @@ func kindOf(stage, name string) *Kind {
 		}
 	}
 	return nil
+}
+
+// servers are names of programs that people take for kinds, without case and punctuation, and what to write instead, with the usual address.
+var servers = []struct{ names, stages, kind, url string }{
+	{"ollama", "llm", "openai", "http://localhost:11434/v1"},
+	{"lmstudio", "llm", "openai", "http://localhost:1234/v1"},
+	{"vllm", "stt llm", "openai", "http://localhost:8000/v1"},
+	{"llamacpp llama llamaserver", "stt llm", "openai", "http://localhost:8080/v1"},
+	{"localai", "stt llm tts", "openai", "http://localhost:8080/v1"},
+	{"litellm", "stt llm tts", "openai", "http://localhost:4000/v1"},
+	{"speaches", "stt tts", "openai", "http://localhost:8000/v1"},
+	{"fasterwhisper fasterwhisperserver", "stt", "openai", "http://localhost:8000/v1"},
+	{"whisper whispercpp whisperserver", "stt", "whisper.cpp", "http://localhost:8080"},
+	{"wyomingfasterwhisper wyomingwhisper", "stt", "wyoming", "tcp://localhost:10300"},
+	{"kokoro kokorofastapi", "tts", "openai", "http://localhost:8880/v1"},
+	{"wyomingpiper", "tts", "wyoming", "tcp://localhost:10200"},
+}
+
+// wrongKind says what to write in place of a kind that is the name of a program; "" if nothing is known of it, or if it is a kind.
+func wrongKind(stage, name string) string {
+	bare := strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(name))
+	for _, s := range servers {
+		if slices.Contains(strings.Fields(s.names), bare) && slices.Contains(strings.Fields(s.stages), stage) && kindOf(stage, name) == nil {
+			return fmt.Sprintf("use kind: %s with url: %s", s.kind, s.url)
+		}
+	}
+	return ""
 }
 
 // stt is a row of the table for a recogniser.

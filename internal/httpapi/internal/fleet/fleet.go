@@ -65,8 +65,7 @@ func MarkOf(id string) string {
 	return mark
 }
 
-// The headers of a request that reconnects a call. A page that opens a WebSocket cannot set headers: it sends the token and the
-// event in the query.
+// The headers of a request that reconnects a call. A page that opens a WebSocket cannot set headers: it sends the token and the event in the query.
 const (
 	ResumeHeader = "Antiphon-Resume"       // the token: the server sends it with a new call, the client to reconnect
 	afterHeader  = "Antiphon-Resume-After" // event_id of the server's last event that the client has seen
@@ -75,8 +74,7 @@ const (
 	afterQuery  = "antiphon_resume_after"
 )
 
-// Reconnection returns the token of the call that a request reconnects, and the id of the last event that the client has seen. The
-// token is empty for a new call.
+// Reconnection returns the token of the call that a request reconnects, and the id of the last event that the client has seen. The token is empty for a new call.
 func Reconnection(r *http.Request) (token, after string) {
 	if token = r.Header.Get(ResumeHeader); token != "" {
 		return token, r.Header.Get(afterHeader)

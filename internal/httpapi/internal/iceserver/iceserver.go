@@ -28,8 +28,9 @@ type Server struct {
 	Credential string   `json:"credential,omitempty"`
 }
 
-// For returns the ICE servers for the client of a request to host, and how long their credential can begin an allocation. Each call makes a new credential.
-func For(host string, c Config, now time.Time) (servers []Server, lifetime time.Duration) {
+// For returns the ICE servers for the client of a request to host, and how long their credential can begin an allocation. Each call makes a new credential, whose
+// allocations count for payer.
+func For(host, payer string, c Config, now time.Time) (servers []Server, lifetime time.Duration) {
 	lifetime = cmp.Or(c.Lifetime, defaultLifetime)
 	var stun, turn []string
 	if strings.Contains(host, ":") {
@@ -48,7 +49,7 @@ func For(host string, c Config, now time.Time) (servers []Server, lifetime time.
 		servers = append(servers, Server{URLs: stun})
 	}
 	if len(turn) > 0 {
-		issued := relay.Issue(c.Secret, now.Add(lifetime))
+		issued := relay.Issue(c.Secret, payer, now.Add(lifetime))
 		servers = append(servers, Server{URLs: turn, Username: issued.Username, Credential: issued.Password})
 	}
 	return servers, lifetime

@@ -18,7 +18,7 @@ type Load struct {
 	FullestQueue, QueueSize int
 	// FreeMemory is what is left of the memory that conversations borrow from, in bytes.
 	FreeMemory int
-	// FreeMessages is what is left of the memory for events above 256 KiB while they arrive, in bytes.
+	// FreeMessages is what is left of the memory for what waits of all clients, in bytes.
 	FreeMessages int64
 	// MostTurns is how many turns are open or wait for their text in the session that has most.
 	MostTurns int
@@ -43,9 +43,8 @@ type Rates struct {
 type Limits struct {
 	// MaxSessions is how many calls there are at most at a time; 0 takes 200.
 	MaxSessions int
-	// MaxMessage is the largest event of a client over a WebSocket, in bytes; 0 takes 16 MiB, because the protocol's clients send up to
-	// 15 MiB of audio in one event. MessageMemory is how many bytes of events above 256 KiB the server takes at a time from all clients;
-	// 0 takes 256 MiB.
+	// MaxMessage is the largest event of a client over a WebSocket, in bytes; 0 takes 16 MiB, because the protocol's clients send up to 15 MiB of audio in one event.
+	// MessageMemory is how many bytes may wait of all clients: events above 256 KiB, audio, and events that they do not read; 0 takes 256 MiB.
 	MaxMessage, MessageMemory int64
 	// EventsPerSecond limits the events of one connection; each 16 KiB of an event count as one. Four times as many may come at
 	// once. Events that come faster wait, and the server tells the client. 0 takes 500.
@@ -57,8 +56,7 @@ type Limits struct {
 	// Memory is how many bytes the items of all conversations may take together; 0 takes 1 GiB.
 	Memory int
 
-	// MaxLate and MaxCPU refuse new calls while more of the audio of calls over WebRTC is late, or more of the processor time is used, in
-	// percent; 0 is no limit.
+	// MaxLate and MaxCPU refuse new calls while more of the audio of calls over WebRTC is late, or more of the processor time is used, in percent; 0 is no limit.
 	MaxLate, MaxCPU float64
 
 	// CallsPerPrincipal is how many calls the keys and client secrets of one principal may have at a time; 0 takes half of
@@ -66,14 +64,11 @@ type Limits struct {
 	CallsPerPrincipal int
 	// CallsPerSecret is how many calls one client secret may have at a time; 0 takes 8.
 	CallsPerSecret int
-	// CallsPerAddress is how many calls one client address may have at a time that show no API key; 0 takes a quarter of
-	// MaxSessions. Loopback addresses have no such limit.
+	// CallsPerAddress is how many calls one client address may have at a time that show no API key; 0 takes a quarter of MaxSessions. Loopback addresses have no such limit.
 	CallsPerAddress int
-	// CallAttempts is how many calls one client secret, and one client address without an API key, may begin in a minute; 0 takes
-	// 60. Loopback addresses have no such limit.
+	// CallAttempts is how many calls one client secret, and one client address without an API key, may begin in a minute; 0 takes 60. Loopback addresses have no such limit.
 	CallAttempts int
-	// SecretsPerPrincipal is how many client secrets of one principal there may be at a time; 0 takes half of all if the keys name
-	// more than one principal, and all otherwise.
+	// SecretsPerPrincipal is how many client secrets of one principal there may be at a time; 0 takes half of all if the keys name more than one principal, and all otherwise.
 	SecretsPerPrincipal int
 }
 

@@ -2,10 +2,14 @@
 package origin
 
 import (
+	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+	"time"
 )
 
 // Pages of other origins: which may send requests, with which headers.
@@ -16,11 +20,35 @@ type Policy struct {
 	Origins []string
 	// Keyed reports whether the server asks for keys.
 	Keyed func() bool
+	// Refused gets the origin of each page that may not call; nil for nobody.
+	Refused func(origin string)
 }
 
-// AllowedHeaders are the headers that a page of another origin may send. It may also send those with which the protocol's own
-// clients describe themselves: see clientHeader.
+// Log returns a function for Policy.Refused that logs each origin once a minute. It is safe for concurrent use.
+func Log(logger *slog.Logger) func(origin string) {
+	var mu sync.Mutex
+	told := map[string]time.Time{}
+	return func(origin string) {
+		mu.Lock()
+		defer mu.Unlock()
+		now := time.Now()
+		maps.DeleteFunc(told, func(_ string, at time.Time) bool { return now.Sub(at) >= time.Minute })
+		if _, lately := told[origin]; lately || len(told) == maxOrigins {
+			return
+		}
+		told[origin] = now
+		logger.Info("a page was refused: its origin is not allowed; start the server with --origin and this origin if it may call", "origin", origin)
+	}
+}
+
+// maxOrigins is how many origins are logged in a minute.
+const maxOrigins = 20
+
+// AllowedHeaders are the headers that a page of another origin may send. It may also send those with which the protocol's own clients describe themselves: see clientHeader.
 const AllowedHeaders = "authorization, content-type, x-openai-agents-sdk, idempotency-key, prefer, antiphon-resume, antiphon-resume-after"
+
+// maxOrigin bounds the origin that is logged, in bytes.
+const maxOrigin = 256
 
 // maxHeaders bounds the headers that a preflight may ask for.
 const maxHeaders = 32
@@ -44,8 +72,7 @@ func (p Policy) Preflight(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// clientHeader reports whether the protocol's own clients send the header by themselves, also from a page. The server does not read
-// it.
+// clientHeader reports whether the protocol's own clients send the header by themselves, also from a page. The server does not read it.
 func clientHeader(name string) bool {
 	if !strings.HasPrefix(name, "x-stainless-") && !strings.HasPrefix(name, "openai-") {
 		return false
@@ -61,6 +88,12 @@ func (p Policy) Allow(w http.ResponseWriter, r *http.Request) bool {
 	}
 	w.Header().Add("Vary", "Origin")
 	if !p.allowed(origin, r) {
+		if p.Refused != nil {
+			p.Refused(origin[:min(len(origin), maxOrigin)])
+		}
+		if r.Method != http.MethodOptions {
+			w.Header().Set("Access-Control-Allow-Origin", origin) // the page may read why, and nothing else
+		}
 		return false
 	}
 	w.Header().Set("Access-Control-Allow-Origin", origin)
@@ -84,9 +117,8 @@ func (p Policy) allowed(origin string, r *http.Request) bool {
 	return u.Host == r.Host && (p.Keyed() || !private(r))
 }
 
-// Misdirected reports whether a request without a key came to a loopback address under the name of another host. A page whose name
-// somebody has pointed at this machine (DNS rebinding) sends such requests, and could read the responses. A host of Origins is
-// fine: a reverse proxy may serve it.
+// Misdirected reports whether a request without a key came to a loopback address under the name of another host. A page whose name somebody has pointed at this machine (DNS
+// rebinding) sends such requests, and could read the responses. A host of Origins is fine: a reverse proxy may serve it.
 func (p Policy) Misdirected(r *http.Request) bool {
 	if p.Keyed() || !private(r) || loopback(Hostname(r.Host)) {
 		return false

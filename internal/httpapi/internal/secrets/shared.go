@@ -17,6 +17,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -52,6 +53,8 @@ const (
 	longestText = 4 << 20
 	ownerSize   = 6
 	sizeUnit    = 1 << 10
+	// maxCreating is how many requests create a secret, or wait for that, in shares of their principals.
+	maxCreating = 64
 )
 
 // Shared keeps client secrets in a Bucket. The id of a secret has a hash of its principal and its size, so the keys alone say who has how many.
@@ -59,14 +62,15 @@ type Shared struct {
 	sealer
 	bucket Bucket
 
-	one    chan struct{} // has room for the request that creates a secret
-	known  map[ID]int64  // the expiry of each secret that there is
+	places *account.Budget // for requests that create a secret, or wait
+	one    chan struct{}   // has room for the request that creates a secret
+	known  map[ID]int64    // the expiry of each secret that there is
 	listed time.Time
 }
 
 // NewShared returns a Shared that keeps its secrets in a Bucket.
 func NewShared(in Bucket) *Shared {
-	return &Shared{sealer: sealer{in.SealKey()}, bucket: in, one: make(chan struct{}, 1), known: map[ID]int64{}}
+	return &Shared{sealer: sealer{in.SealKey()}, bucket: in, places: account.New(maxCreating), one: make(chan struct{}, 1), known: map[ID]int64{}}
 }
 
 // stored is a secret as the bucket has it.
@@ -149,6 +153,10 @@ func (v *Shared) Create(ctx context.Context, made New) (value string, expires in
 	if err != nil {
 		return "", 0, 0, err
 	}
+	if v.places.Take(made.Principal, 1) != nil {
+		return "", 0, time.Second, ErrTooMany
+	}
+	defer v.places.Give(made.Principal, 1)
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	select {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/onsi/gomega"
@@ -194,4 +195,32 @@ func TestTheStoreOfSecretsIsAway(t *testing.T) {
 	v.GiveBack(t.Context(), s)
 	_, known, _ = find(v, "ek_of_nobody")
 	g.Expect(known).To(gomega.BeFalse())
+}
+
+// TestOnePrincipalDoesNotHoldUpTheSecretsOfAnother checks that a principal which asks for very many secrets at once leaves places for others, and is told so at once.
+func TestOnePrincipalDoesNotHoldUpTheSecretsOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		v := NewShared(newFake())
+		v.one <- struct{}{} // a secret is being created, and takes its time
+		results := make(chan error, 901)
+		create := func(principal string) {
+			_, _, _, err := v.Create(t.Context(), New{Principal: principal, Lifetime: time.Hour, Most: 2000})
+			results <- err
+		}
+		for range 900 {
+			go create("tenant")
+		}
+		synctest.Wait()
+		for range 900 - maxCreating/2 {
+			g.Expect(<-results).To(gomega.MatchError(ErrTooMany))
+		}
+		go create("another")
+		synctest.Wait()
+		g.Expect(v.places.Held()["another"]).To(gomega.BeEquivalentTo(1))
+		<-v.one
+		for range maxCreating/2 + 1 {
+			g.Expect(<-results).NotTo(gomega.HaveOccurred())
+		}
+	})
 }
