@@ -19,6 +19,8 @@ type bench struct {
 	Soak     bool          `help:"With --sessions: hold all calls for the whole --time, and print how the server's memory changes."`
 	Profile  string        `type:"path" placeholder:"DIR" help:"With --sessions: write profiles of the server under load into this directory, for go tool pprof."`
 	Bare     int           `hidden:"" help:"Print the memory that so many peers of pion's take, in bytes each, and nothing else."`
+
+	BareServer bool `hidden:"" help:"Answer calls with bare pion, and do nothing else."`
 }
 
 // Bounds of --time: a benchmark must end.
@@ -40,6 +42,9 @@ func (b *bench) Run(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 4*b.Time+2*time.Minute+time.Duration(b.Sessions)*(b.Time/50+time.Second))
 	defer cancel()
+	if b.BareServer {
+		return benchmark.ServeBare(ctx, os.Stdout)
+	}
 	if b.Bare != 0 {
 		return benchmark.PrintBare(ctx, os.Stdout, min(b.Bare, benchmark.MaxSessions))
 	}

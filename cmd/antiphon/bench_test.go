@@ -56,10 +56,10 @@ func TestCapacityCampaign(t *testing.T) {
 			c.Dir, c.Stderr = t.TempDir(), os.Stderr
 			out, err := c.Output()
 			g.Expect(err).NotTo(gomega.HaveOccurred(), string(out))
-			// The number of calls or the time, processors, calls a processor, processors of the clients, p50 and p99 of lateness, late frames
+			// The number of calls or the time, processors, calls a processor, the same as a share of bare pion's, processors of the clients, p50 and p99 of lateness, late frames
 			// of all, memory a call, resident memory, goroutines.
 			g.Expect(string(out)).To(gomega.MatchRegexp(
-				`\n +(3|5s) +\d+\.\d\d +\d+ +\d+\.\d\d +\S+s +\S+s +\d+ of [1-9]\d* +-?\d+\.\d\d MB +\d+\.\d\d MB +\d+\n`))
+				`\n +(3|5s) +\d+\.\d\d +\d+ +\d+\.\d\d +\d+\.\d\d +\S+s +\S+s +\d+ of [1-9]\d* +-?\d+\.\d\d MB +\d+\.\d\d MB +\d+\n`))
 			ends := regexp.MustCompile(`(\d+) and (\d+) goroutines`).FindSubmatch(out)
 			g.Expect(ends).To(gomega.HaveLen(3), string(out))
 			before, err1 := strconv.Atoi(string(ends[1]))

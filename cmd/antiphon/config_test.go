@@ -52,6 +52,7 @@ func TestFlagsWin(t *testing.T) {
 func TestConfigIsFound(t *testing.T) {
 	g := gomega.NewWithT(t)
 	t.Chdir(t.TempDir())
+	t.Setenv("ANTIPHON_MODELS", t.TempDir())
 	c, line := parse(t, "serve")
 	g.Expect(c.Serve.readConfig(givenOn(line))).To(gomega.BeNil())
 	g.Expect(os.WriteFile(config.Name, []byte("server: {max-sessions: 3}\nllm: {kind: scripted}\n"), 0o600)).To(gomega.Succeed())
@@ -105,6 +106,7 @@ func TestEveryFlagHasItsKey(t *testing.T) {
 }
 
 func TestConfigCheck(t *testing.T) {
+	t.Setenv("ANTIPHON_MODELS", t.TempDir())
 	folder := t.TempDir()
 	t.Chdir(folder)
 	for name, row := range map[string]struct{ text, says string }{

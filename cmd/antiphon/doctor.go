@@ -21,7 +21,7 @@ import (
 )
 
 type doctor struct {
-	Pipeline string `arg:"" optional:"" placeholder:"embedded|sherpa|scripted|FILE.yaml" help:"What to look at, as for --pipeline of serve. Without it: the configuration, or embedded where there is none."`
+	Pipeline string `arg:"" optional:"" placeholder:"best|embedded|sherpa|scripted|FILE.yaml" help:"What to look at, as for --pipeline of serve. Without it: the configuration, or best where there is none."`
 	Config   string `type:"existingfile" placeholder:"FILE.yaml" help:"The configuration; without the flag, antiphon.yaml in this folder."`
 }
 
@@ -31,7 +31,8 @@ const doctorTimeout = 4 * time.Minute
 // errNotWorking is returned when a component does not work. The table that was printed before says what to do.
 var errNotWorking = errors.New("not everything works")
 
-// Run tries the components of a pipeline and prints a table. It returns an error if one of them does not work.
+// Run tries the components of a pipeline and prints a table. It returns an error if one of them does not work. What probe.Result.Findings
+// says is no error: another load of the machine, or another language, may be the cause.
 func (d *doctor) Run(ctx context.Context) error { return d.run(ctx, os.Stdout) }
 
 func (d *doctor) run(ctx context.Context, w io.Writer) (err error) {
@@ -98,7 +99,7 @@ func (d *doctor) open(ctx context.Context) (p *pipeline.Pipeline, name string, e
 	}
 	if path == "" {
 		if d.Pipeline == "" {
-			d.Pipeline = "embedded"
+			d.Pipeline = "best"
 		}
 		p, err = openPipeline(ctx, d.Pipeline, 0, logger)
 		return p, fmt.Sprintf("The pipeline %q", d.Pipeline), err
@@ -116,8 +117,9 @@ func (d *doctor) open(ctx context.Context) (p *pipeline.Pipeline, name string, e
 func diagnose(w io.Writer, components []pipeline.Component, results []probe.Result) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "  stage\tname\tstate\tconnect\tfirst\treal time\tanswer")
-	var failing []string
+	var failing, findings []string
 	for _, c := range components {
+		c.Name = terminal.Clean(c.Name) // it may be a server's
 		r := resultOf(results, c.Stage)
 		state := c.State
 		if state != pipeline.StateMissing {
@@ -130,25 +132,32 @@ func diagnose(w io.Writer, components []pipeline.Component, results []probe.Resu
 			failing = append(failing, c.Stage)
 			r = probe.Result{}
 		}
+		findings = append(findings, r.Findings()...)
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Stage, c.Name, state, dash(probe.Short(r.Connect)), dash(probe.Short(r.First)), dash(factor(r.RealTime)), brief(r.Answer))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
+	for _, f := range findings {
+		fmt.Fprintln(w, printable(f))
+	}
 	if len(failing) == 0 {
-		fmt.Fprintln(w, "Everything works. first: until the first token of the model, the first audio of the synthesizer, the text of the recogniser.\nreal time: time of the work for each second of speech.")
+		if len(findings) == 0 {
+			fmt.Fprint(w, "Everything works. ")
+		}
+		fmt.Fprintln(w, "first: until the first token of the model, the first audio of the synthesizer, the text of the recogniser.\nreal time: time of the work for each second of speech.")
 		return nil
 	}
 	for _, c := range probe.Show(components, results) {
 		switch c.State {
 		case pipeline.StateMissing:
-			fmt.Fprintf(w, "The %s is missing: %s\n", c.Stage, c.Detail)
+			fmt.Fprintf(w, "The %s is missing: %s\n", c.Stage, printable(c.Detail))
 			if c.Install != "" {
 				fmt.Fprintf(w, "To get it:\n  %s\n", c.Install)
 			}
 		case pipeline.StateFailed:
-			fmt.Fprintf(w, "The %s does not work: %s\n", c.Stage, c.Detail)
+			fmt.Fprintf(w, "The %s does not work: %s\n", c.Stage, printable(c.Detail))
 		}
 	}
 	return fmt.Errorf("%w: %s", errNotWorking, strings.Join(failing, ", "))

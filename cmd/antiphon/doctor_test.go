@@ -21,12 +21,12 @@ func TestDiagnoseSaysWhatIsMissing(t *testing.T) {
 	var out strings.Builder
 	err := diagnose(&out, []pipeline.Component{
 		{Stage: "transcriber", Name: "ears", State: pipeline.StateMissing, Detail: "no ears", Install: "apt-get install ears"},
-		{Stage: "model", Name: "brain", State: pipeline.StateReady},
+		{Stage: "model", Name: "br\x1b\u202eain", State: pipeline.StateReady},
 		{Stage: "synthesizer", Name: "mouth", State: pipeline.StateReady},
 	}, []probe.Result{
 		{Stage: "transcriber", Err: errors.New("no ears")},
 		{Stage: "model", Connect: 1200 * time.Microsecond, First: 345 * time.Millisecond, Answer: "Hello\n\x1b[31mthere"},
-		{Stage: "synthesizer", Err: &pipeline.StageError{Stage: "synthesizer", Err: errors.New("http://127.0.0.1:1/v1 answered 500: it is shut"), Hint: "open it"}},
+		{Stage: "synthesizer", Err: &pipeline.StageError{Stage: "synthesizer", Err: errors.New("http://127.0.0.1:1/v1\x1b answered 500: it is shut"), Hint: "open it"}},
 	})
 	g.Expect(err).To(gomega.MatchError(errNotWorking))
 	g.Expect(err).To(gomega.MatchError("not everything works: transcriber, synthesizer"))
@@ -39,6 +39,33 @@ The transcriber is missing: no ears
 To get it:
   apt-get install ears
 The synthesizer does not work: http://127.0.0.1:1/v1 answered 500: it is shut (open it)
+`))
+}
+
+// A stage that answers too late for a conversation is named with its time, its bound and what to do. It is no error.
+func TestDiagnoseSaysWhatIsTooSlow(t *testing.T) {
+	g := gomega.NewWithT(t)
+	components := []pipeline.Component{
+		{Stage: "transcriber", Name: "ears", State: pipeline.StateReady},
+		{Stage: "model", Name: "brain", State: pipeline.StateReady},
+		{Stage: "synthesizer", Name: "mouth", State: pipeline.StateReady},
+	}
+	ears, brain, mouth := probe.Result{Stage: "transcriber", First: 2 * time.Second, RealTime: 1}, probe.Result{Stage: "model", First: 3 * time.Second}, probe.Result{Stage: "synthesizer", First: 2 * time.Second, RealTime: 1}
+	said := func() string {
+		var out strings.Builder
+		g.Expect(diagnose(&out, components, []probe.Result{ears, brain, mouth})).To(gomega.Succeed())
+		return out.String()
+	}
+	g.Expect(said()).To(gomega.ContainSubstring("\nEverything works. first:"), "all are within their bounds")
+
+	ears.First, brain.First, mouth.RealTime = 2100*time.Millisecond, 45*time.Second, 1.5
+	g.Expect(said()).To(gomega.HaveSuffix(`
+The transcriber is too slow for a conversation: text after 2.1 s, and the bound is 2.0 s. Take a smaller model, or run it on a GPU.
+The model is too slow for a conversation: first token after 45.0 s, and the bound is 3.0 s. ` +
+		`Take a smaller model, keep it loaded (Ollama: keep_alive), switch its thinking off, or run it on a GPU.
+The synthesizer is too slow for a conversation: it works 1.5 s for each second of speech, and the bound is 1 s. Take a smaller model, or run it on a GPU.
+first: until the first token of the model, the first audio of the synthesizer, the text of the recogniser.
+real time: time of the work for each second of speech.
 `))
 }
 

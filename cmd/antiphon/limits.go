@@ -20,7 +20,7 @@ type limits struct {
 	SessionLength            time.Duration `default:"60m" help:"How long a session may be."`
 	CallLength               time.Duration `default:"12h" help:"How long a call may be whose sessions follow each other; at most --session-length: none follows the first."`
 	MaxMessage               int           `min:"0" default:"16384" placeholder:"KIB" help:"The largest event of a client over a WebSocket, in KiB."`
-	MessageMemory            int           `min:"0" default:"256" placeholder:"MIB" help:"What events above 256 KiB may take together while they arrive, in MiB."`
+	MessageMemory            int           `min:"0" default:"256" placeholder:"MIB" help:"What waits of all clients may take together, in MiB: events above 256 KiB, audio for the recogniser, and what a client does not read."`
 	ConversationMemory       int           `min:"0" default:"1024" placeholder:"MIB" help:"What the items of all conversations may take together, in MiB."`
 	MaxConnections           int           `min:"0" placeholder:"N" help:"TCP connections at a time; 0 takes half of the files that the process may open, at most 4096."`
 	MaxConnectionsPerAddress int           `min:"0" placeholder:"N" help:"TCP connections of one client address at a time; 0 takes half of --max-connections."`

@@ -48,15 +48,15 @@ func main() {
 	defer stop()
 	k.BindTo(ctx, (*context.Context)(nil))
 	if err := k.Run(); err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(os.Stderr, "antiphon:", printable(err))
+		fmt.Fprintln(os.Stderr, "antiphon:", printable(err.Error()))
 		stop()
 		os.Exit(1)
 	}
 }
 
-// printable returns the lines of an error, each without what would control a terminal: an error may have text of a server.
-func printable(err error) string {
-	lines := strings.Split(err.Error(), "\n")
+// printable returns the lines of a text, such as an error, each without what would control a terminal: the text may be of a server.
+func printable(text string) string {
+	lines := strings.Split(text, "\n")
 	for i := range lines {
 		lines[i] = terminal.Clean(lines[i])
 	}

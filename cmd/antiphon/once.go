@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -30,7 +31,7 @@ type once struct {
 	MaxBytes        int64         `default:"1073741824" placeholder:"BYTES" help:"Limit of everything that is kept: at least 16777216."`
 	TrustedProxy    []string      `placeholder:"ADDRESS" help:"Addresses or networks of reverse proxies, whose X-Forwarded-For says who the client is."`
 	Drain           time.Duration `default:"30s" help:"How long requests may take to end when the proxy stops."`
-	LogLevel        string        `default:"info" enum:"debug,info,warn,error" help:"How much to log: ${enum}."`
+	logging
 	storage
 
 	bound func(address string) // gets the address on which the proxy listens; nil prints it
@@ -57,7 +58,7 @@ func (c *once) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("--trusted-proxy: %w", err)
 	}
-	logger, err := newLogger(c.LogLevel)
+	logger, err := c.logger(os.Stderr)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 func plainOnce() once {
 	return once{
 		Upstream: "http://127.0.0.1:1", Listen: "127.0.0.1:0", storage: storage{Replicas: 1}, PrincipalHeader: "Authorization", Keep: time.Hour, Timeout: time.Minute,
-		MaxBody: 1 << 20, MaxResponse: 1 << 20, MaxBytes: 64 << 20, Drain: time.Minute, LogLevel: "error",
+		MaxBody: 1 << 20, MaxResponse: 1 << 20, MaxBytes: 64 << 20, Drain: time.Minute, logging: logging{LogLevel: "error"},
 	}
 }
 

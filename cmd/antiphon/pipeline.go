@@ -125,6 +125,9 @@ func report(logger *slog.Logger) func(probe.Result) {
 			return
 		}
 		logger.Info("a stage works", "stage", r.Stage, "facts", r.Facts())
+		for _, f := range r.Findings() {
+			logger.Warn("a stage does not fit a conversation", "stage", r.Stage, "finding", f)
+		}
 	}
 }
 
@@ -148,10 +151,10 @@ func warm(ctx context.Context, p *pipeline.Pipeline, probes *probe.Keeper, logge
 // openPipeline returns the pipeline that the flag --pipeline names.
 func openPipeline(ctx context.Context, name string, processes int, logger *slog.Logger) (*pipeline.Pipeline, error) {
 	switch {
-	case name == "embedded":
-		return embedded.New(ctx, embedded.Options{Logger: logger, Processes: processes})
-	case name == "sherpa":
+	case name == "sherpa", name == "best" && sherpa.HasVoice(sherpa.Config{}):
 		return openSherpa(sherpa.Config{Logger: logger, Processes: processes})
+	case name == "embedded", name == "best":
+		return embedded.New(ctx, embedded.Options{Logger: logger, Processes: processes})
 	case name == "scripted":
 		return scripted.New(scripted.Options{}), nil
 	case filepath.Base(name) == config.Name:
@@ -159,7 +162,7 @@ func openPipeline(ctx context.Context, name string, processes int, logger *slog.
 	case strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml"):
 		return scripted.Load(name)
 	}
-	return nil, fmt.Errorf("--pipeline %q: want embedded, sherpa, scripted, or a FILE.yaml", name)
+	return nil, fmt.Errorf("--pipeline %q: want best, embedded, sherpa, scripted, or a FILE.yaml", name)
 }
 
 // complete gives the pipeline its optional parts, and takes from it what the flags switch off.

@@ -28,7 +28,7 @@ import (
 type serve struct {
 	Listen        string   `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address for HTTP. Port 0 takes a free one."`
 	Config        string   `type:"existingfile" placeholder:"FILE.yaml" nofile:"a file cannot name another one" help:"The configuration: this server, and the models that answer. antiphon.yaml in this folder is found without the flag. Flags win over it."`
-	Pipeline      string   `default:"embedded" placeholder:"embedded|sherpa|scripted|FILE.yaml" nofile:"the sections stt, llm and tts say what answers" help:"What answers: speech of this machine, neural speech of this machine (antiphon models get neural-en), the deterministic test pipeline, or the latter with a script. It wins over the configuration's stages."`
+	Pipeline      string   `default:"best" placeholder:"best|embedded|sherpa|scripted|FILE.yaml" nofile:"the sections stt, llm and tts say what answers" help:"What answers: the best that is on this machine, speech with the voice of flite, neural speech of this machine (antiphon models get neural-en), the deterministic test pipeline, or the latter with a script. It wins over the configuration's stages."`
 	APIKeyFile    string   `name:"api-key-file" type:"existingfile" placeholder:"FILE" help:"API keys, hashed, one a line: see antiphon key. Required when listening beyond this machine."`
 	TLSCert       string   `name:"tls-cert" type:"existingfile" placeholder:"FILE" help:"Certificate for HTTPS; with --tls-key."`
 	TLSKey        string   `name:"tls-key" type:"existingfile" placeholder:"FILE" help:"Key of the certificate."`
@@ -44,7 +44,7 @@ type serve struct {
 	OTLPEndpoint string        `name:"otlp-endpoint" placeholder:"URL" help:"OpenTelemetry collector that gets a trace of each turn, such as http://localhost:4318/v1/traces."`
 	Drain        time.Duration `default:"30s" help:"How long calls may take to end at a pause when the server stops. A second signal ends them at once."`
 	Profiles     string        `hidden:"" placeholder:"HOST:PORT" help:"Serve Go's profiles of the server here, to this machine alone."`
-	LogLevel     string        `default:"info" enum:"debug,info,warn,error" help:"How much to log: ${enum}."`
+	logging
 }
 
 // recorded has the flags of what the server writes for its operator.
@@ -72,7 +72,7 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	logger, err := newLogger(c.LogLevel)
+	logger, err := c.logger(os.Stderr)
 	if err != nil {
 		return err
 	}
@@ -222,16 +222,32 @@ func (c *serve) connections() (httpguard.Limits, error) {
 // checkAccess refuses flags that let strangers in, and warns of those that let others read keys. local says that only this machine
 // reaches the server.
 func (c *serve) checkAccess(local bool, logger *slog.Logger) error {
+	for flag, path := range map[string]string{"--tls-key": c.TLSKey, "--turn-secret-file": c.TurnSecretFile} {
+		if info, err := os.Stat(path); err == nil && readableByOthers(info) {
+			logger.Warn("others on this machine can read the file of "+flag+": run chmod 600", "file", path)
+		}
+	}
 	keyless := c.APIKeyFile == ""
 	switch {
 	case keyless && !local:
-		return fmt.Errorf("--listen %s can be reached from other machines: give --api-key-file FILE with the lines that antiphon key prints, or listen on 127.0.0.1 without --trusted-proxy and --public-address", c.Listen)
+		return fmt.Errorf("%s: other machines reach this server: give --api-key-file FILE with the lines that antiphon key prints, or listen on 127.0.0.1 without --trusted-proxy and --public-address", c.opened())
 	case keyless && slices.Contains(c.Origin, "*"):
 		logger.Warn("every page that somebody on this machine opens can use this server: name the pages with --origin, or give --api-key-file")
 	case !local && c.TLSCert == "" && !c.TLSSelfSigned && len(c.TrustedProxy) == 0:
 		logger.Warn("keys travel in plain text: give --tls-cert and --tls-key, or put a proxy with HTTPS before the server and name it with --trusted-proxy", "listen", c.Listen)
 	}
 	return nil
+}
+
+// opened returns the flag by which other machines reach the server.
+func (c *serve) opened() string {
+	switch {
+	case len(c.TrustedProxy) > 0:
+		return "--trusted-proxy"
+	case len(c.PublicAddress) > 0:
+		return "--public-address"
+	}
+	return "--listen " + c.Listen
 }
 
 // proxies returns the trusted reverse proxies.
@@ -292,10 +308,19 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-func newLogger(level string) (*slog.Logger, error) {
+// logging are the flags of the log.
+type logging struct {
+	LogLevel  string `default:"info" enum:"debug,info,warn,error" help:"How much to log: ${enum}."`
+	LogFormat string `default:"text" enum:"text,json" help:"How each line of the log is written: ${enum}."`
+}
+
+func (c logging) logger(to io.Writer) (*slog.Logger, error) {
 	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
+	if err := l.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return nil, fmt.Errorf("--log-level: %w", err)
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: l})), nil
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(to, &slog.HandlerOptions{Level: l})), nil
+	}
+	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: l})), nil
 }

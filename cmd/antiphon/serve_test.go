@@ -44,8 +44,8 @@ func TestServeChecksItsFlags(t *testing.T) {
 		says  string
 	}{
 		"no address":         {serve{Listen: "here", limits: few}, "--listen"},
-		"open to the world":  {serve{Listen: "0.0.0.0:0", limits: few}, "antiphon key prints"},
-		"open by a proxy":    {serve{Listen: "127.0.0.1:0", TrustedProxy: []string{"127.0.0.1"}, limits: few}, "antiphon key prints"},
+		"open to the world":  {serve{Listen: "0.0.0.0:0", limits: few}, "--listen 0.0.0.0:0: other machines reach this server: give --api-key-file"},
+		"open by a proxy":    {serve{Listen: "127.0.0.1:0", TrustedProxy: []string{"127.0.0.1"}, limits: few}, "--trusted-proxy: other machines reach this server: give --api-key-file"},
 		"no events":          {serve{Listen: "127.0.0.1:0"}, "--events-per-second"},
 		"fewer than none":    {serve{Listen: "127.0.0.1:0", limits: limits{EventsPerSecond: 1, TokensPerMinute: -1}}, "--tokens-per-minute"},
 		"a lock of nothing":  {serve{Listen: "127.0.0.1:0", APIKeyFile: keyFile(t), limits: limits{EventsPerSecond: 1, SecretLock: []string{"voice"}}}, `--secret-lock: "voice"`},
@@ -111,6 +111,8 @@ func TestServeWarnsOfOpenDoors(t *testing.T) {
 		says  string
 	}{
 		"a key file that others can read": {serve{Listen: "127.0.0.1:0", APIKeyFile: readable}, "chmod 600"},
+		"a TLS key that others can read":  {serve{Listen: "127.0.0.1:0", TLSKey: readable}, "--tls-key"},
+		"a secret that others can read":   {serve{Listen: "127.0.0.1:0", network: network{TurnSecretFile: readable}}, "--turn-secret-file"},
 		"no TLS":                          {serve{Listen: "0.0.0.0:0", APIKeyFile: keyFile(t)}, "plain text"},
 		"every page and no key":           {serve{Listen: "127.0.0.1:0", Origin: []string{"*"}}, "every page"},
 		"no TLS behind a proxy":           {serve{Listen: "0.0.0.0:0", APIKeyFile: keyFile(t), TrustedProxy: []string{"10.0.0.1"}}, ""},
@@ -304,4 +306,18 @@ func TestSamePort(t *testing.T) {
 	} {
 		gomega.NewWithT(t).Expect(samePort(row.one, row.other)).To(gomega.Equal(row.same), "%s %s", row.one, row.other)
 	}
+}
+
+// TestLogFormats checks that each line of the log is a JSON object if the operator wants that.
+func TestLogFormats(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var text, lines bytes.Buffer
+	for format, to := range map[string]*bytes.Buffer{"text": &text, "json": &lines} {
+		logger, err := logging{LogLevel: "info", LogFormat: format}.logger(to)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		logger.Debug("not this")
+		logger.Info("hello", "call", "rtc_1")
+	}
+	g.Expect(text.String()).To(gomega.HaveSuffix("level=INFO msg=hello call=rtc_1\n"))
+	g.Expect(lines.String()).To(gomega.And(gomega.HaveSuffix("\n"), gomega.MatchRegexp(`^\{"time":"[^"]+","level":"INFO","msg":"hello","call":"rtc_1"\}`)))
 }

@@ -45,6 +45,10 @@ func (s *setup) run(ctx context.Context, in io.Reader, out io.Writer, getenv fun
 		fmt.Fprintf(out, "  %-24s a key is in %s\n", "OpenAI", finder.KeyVariable)
 		offers = append(offers, finder.OpenAI()...)
 	}
+	if len(offers) == 0 && len(servers) > 0 {
+		fmt.Fprintln(out, "None of these servers can be used as it is. Do what its line says, or name others with --at.")
+		return errNothing
+	}
 	if len(offers) == 0 {
 		fmt.Fprintf(out, "No server of models answers. Looked at:\n  %s\n", strings.Join(addresses, "\n  "))
 		fmt.Fprintln(out, "Start one, or name others with --at. antiphon serve also works without one: it has a small pipeline built in.")
@@ -60,7 +64,7 @@ func (s *setup) run(ctx context.Context, in io.Reader, out io.Writer, getenv fun
 	}
 	there := before != nil
 	if _, err := config.Parse(path, before, &serve{}); err != nil {
-		fmt.Fprintf(out, "%s has mistakes, so nothing of it is kept but the backup:\n%s\n", path, printable(err))
+		fmt.Fprintf(out, "%s has mistakes, so nothing of it is kept but the backup:\n%s\n", path, printable(err.Error()))
 		before = nil
 	}
 	person := finder.NewPerson(in, out)

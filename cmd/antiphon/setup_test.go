@@ -46,6 +46,7 @@ func noKey(string) string { return "" }
 func TestSetup(t *testing.T) {
 	g := gomega.NewWithT(t)
 	t.Chdir(t.TempDir())
+	t.Setenv("ANTIPHON_MODELS", t.TempDir())
 	at := standIns(t)
 	var out strings.Builder
 	g.Expect((&setup{Yes: true, At: at, File: config.Name}).run(t.Context(), strings.NewReader(""), &out, noKey)).To(gomega.Succeed())
@@ -112,6 +113,10 @@ func TestSetupWithAKey(t *testing.T) {
 	out.Reset()
 	g.Expect((&doctor{Config: config.Name}).run(t.Context(), &out)).To(gomega.MatchError(errNotWorking))
 	g.Expect(out.String()).To(gomega.ContainSubstring("check key_env or key_file in the configuration"))
+	out.Reset()
+	g.Expect(s.run(t.Context(), strings.NewReader(""), &out, os.Getenv)).To(gomega.MatchError(errNothing))
+	g.Expect(out.String()).To(gomega.ContainSubstring("it refuses the key in VLLM_API_KEY"))
+	g.Expect(out.String()).NotTo(gomega.ContainSubstring("No server of models answers"))
 
 	t.Setenv("VLLM_API_KEY", "good")
 	out.Reset()

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/antiphon-rt/antiphon/internal/engine/confine"
 )
 
 // process is a running back-end process. It works on one utterance at a time.
@@ -46,7 +48,7 @@ func start(ctx context.Context, command func() *exec.Cmd, patience time.Duration
 	}
 	cmd.Stdin = theirs
 	ownProcessGroup(cmd)
-	err := cmd.Start()
+	err := confine.Start(cmd)
 	if e := theirs.Close(); err == nil {
 		err = e
 	}

@@ -1,7 +1,11 @@
 package confine
 
 import (
+	"os"
 	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -17,15 +21,26 @@ type Limits struct {
 	File uint64
 }
 
+// inherited are the environment variables that the process of an engine gets: what a program, its loader, its runtime and its libraries need.
+var inherited = regexp.MustCompile(`^(PATH|HOME|TMPDIR|TMP|TEMP|TZ|LANG|LC_.*|LD_LIBRARY_PATH|DYLD_.*|SYSTEMROOT|GO[A-Z0-9]+|OMP_.*|MKL_.*|CUDA_.*|NVIDIA_.*|GGML_.*)=`)
+
+// Environment returns the environment of an engine's process: this process's own without API keys and other secrets, which a fault in the engine would give away.
+func Environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool { return !inherited.MatchString(strings.ToUpper(v)) })
+}
+
 // files is how many files and pipes a process may have open.
 const files = 128
 
 // seconds returns the CPU limit in whole seconds.
 func (l Limits) seconds() uint64 { return uint64((l.CPU + time.Second - 1) / time.Second) }
 
-// Run runs a command like cmd.Run, and limits its process as soon as it exists.
+// Start starts a command like cmd.Start. On Linux neither its process nor the programs that it runs can gain privileges, for example by a setuid program.
+func Start(cmd *exec.Cmd) error { return start(cmd) }
+
+// Run runs a command like cmd.Run, with Start, and limits its process as soon as it exists.
 func Run(cmd *exec.Cmd, l Limits) error {
-	if err := cmd.Start(); err != nil {
+	if err := Start(cmd); err != nil {
 		return err
 	}
 	if err := apply(cmd.Process.Pid, l); err != nil {

@@ -3,11 +3,27 @@ package confine
 import (
 	"errors"
 	"fmt"
+	"os/exec"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 )
 
-// The limits on Linux: prlimit.
+// The limits on Linux: prlimit, and no_new_privs.
+
+// start forks from a thread with no_new_privs, which the process inherits. The thread ends with its goroutine, so the server itself stays as it is.
+func start(cmd *exec.Cmd) error {
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // without UnlockOSThread the thread serves nobody else
+		err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+		if err == nil {
+			err = cmd.Start()
+		}
+		started <- err
+	}()
+	return <-started
+}
 
 // apply limits the process with that id; 0 is this process. A process that has ended already needs no limits.
 func apply(pid int, l Limits) error {

@@ -4,6 +4,7 @@ package confine
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,4 +37,26 @@ func TestEnginesAreConfined(t *testing.T) {
 	spins := exec.Command("sh", "-c", "while :; do :; done")
 	g.Expect(Run(spins, Limits{Memory: 64 << 20, CPU: time.Millisecond})).To(gomega.MatchError(gomega.ContainSubstring("killed")))
 	g.Expect(Run(exec.Command("true"), Limits{Memory: 64 << 20})).To(gomega.Succeed())
+}
+
+// A process that is started here cannot gain privileges, and neither can the programs that it runs. A process that is started
+// otherwise is as before.
+func TestProcessesGainNoPrivileges(t *testing.T) {
+	g := gomega.NewWithT(t)
+	as := func(run func(*exec.Cmd) error) string {
+		var said bytes.Buffer
+		reads := exec.Command("sh", "-c", "grep NoNewPrivs /proc/self/status")
+		reads.Stdout = &said
+		g.Expect(run(reads)).To(gomega.Succeed())
+		return said.String()
+	}
+	before := as((*exec.Cmd).Run)
+	for _, run := range []func(*exec.Cmd) error{
+		func(cmd *exec.Cmd) error { return Run(cmd, Limits{Memory: 64 << 20}) },
+		func(cmd *exec.Cmd) error { return errors.Join(Start(cmd), cmd.Wait()) },
+	} {
+		g.Expect(as(run)).To(gomega.Equal("NoNewPrivs:\t1\n"))
+	}
+	g.Expect(as((*exec.Cmd).Run)).To(gomega.Equal(before))
+	g.Expect(Start(exec.Command("/no/such/program"))).To(gomega.MatchError(os.ErrNotExist))
 }

@@ -172,7 +172,7 @@ func (s *Synthesizer) run(ctx context.Context, name string, u pipeline.Utterance
 	defer file.close()
 	// The text goes to the standard input: everybody on the machine can read the arguments of a process.
 	cmd := exec.CommandContext(limited, s.path, "-voice", name, "--setf", "duration_stretch="+stretch, "-f", "-", "-o", path)
-	cmd.Stdin, cmd.ExtraFiles = strings.NewReader(u.Text), file.inherited()
+	cmd.Stdin, cmd.ExtraFiles, cmd.Env = strings.NewReader(u.Text), file.inherited(), confine.Environment()
 	var complaint limitedBuffer
 	complaint.limit = 4096
 	cmd.Stdout, cmd.Stderr = &complaint, &complaint

@@ -30,7 +30,7 @@ func (s sound) read() ([]byte, error) {
 	if _, err := s.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	return io.ReadAll(s.File)
+	return io.ReadAll(io.LimitReader(s.File, maxAudio))
 }
 
 // close frees the memory.

@@ -79,12 +79,12 @@ func request(ctx context.Context, address string, have int64) (io.ReadCloser, in
 	if err != nil {
 		return nil, 0, fmt.Errorf("%w: %w", ErrAddress, err)
 	}
-	switch resp.StatusCode {
-	case http.StatusOK:
+	switch {
+	case resp.StatusCode == http.StatusOK:
 		return resp.Body, 0, nil
-	case http.StatusPartialContent:
+	case resp.StatusCode == http.StatusPartialContent:
 		return resp.Body, have, nil
-	case http.StatusRequestedRangeNotSatisfiable:
+	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable && have > 0:
 		_ = resp.Body.Close() // the next request begins anew
 		return request(ctx, address, 0)
 	}

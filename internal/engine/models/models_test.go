@@ -199,6 +199,26 @@ func TestFromAddressGoesOn(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
+// A mirror that refuses every range is asked twice: for the rest, and for the whole.
+func TestAMirrorThatRefusesRanges(t *testing.T) {
+	g := gomega.NewWithT(t)
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked++; asked > 20 {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+	}))
+	defer server.Close()
+	path := filepath.Join(t.TempDir(), "p.whl")
+	g.Expect(os.WriteFile(path, []byte("a part"), 0o600)).To(gomega.Succeed())
+	_, err := download(t.Context(), server.URL, path, 100, func(int64) {})
+	g.Expect(err).To(gomega.MatchError(ErrAddress))
+	g.Expect(asked).To(gomega.Equal(2))
+	http.DefaultClient.CloseIdleConnections()
+}
+
 func TestAddressAnswersWithAnError(t *testing.T) {
 	g := gomega.NewWithT(t)
 	s, m := testStore(t, "pip", "p.whl", wheel(t, hostile()))

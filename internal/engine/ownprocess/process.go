@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+
+	"github.com/antiphon-rt/antiphon/internal/engine/confine"
 )
 
 // Serve calls serve and exits if this process is one that Command started with the same environment variable. Otherwise Serve returns at
@@ -29,7 +31,7 @@ func Serve[P any](variable, name string, serve func(places P) error) {
 	os.Exit(0)
 }
 
-// Command returns a function that makes the command of one process: this program, with an environment variable that contains, as JSON, the
+// Command returns a function that makes the command of one process: this program, with confine.Environment and an environment variable that contains, as JSON, the
 // result of places. The function asks places anew for each process.
 func Command[P any](variable string, places func() P) (func() *exec.Cmd, error) {
 	self, err := os.Executable()
@@ -42,7 +44,7 @@ func Command[P any](variable string, places func() P) (func() *exec.Cmd, error) 
 		if err != nil {
 			cmd.Err = err // Start returns it
 		}
-		cmd.Env = append(os.Environ(), variable+"="+string(text))
+		cmd.Env = append(confine.Environment(), variable+"="+string(text))
 		return cmd
 	}, nil
 }

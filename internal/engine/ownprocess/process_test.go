@@ -38,6 +38,17 @@ func TestAProcessGetsThePlaces(t *testing.T) {
 	}
 }
 
+// An engine reads what strangers say: its process gets the environment that programs need to run, and no keys.
+func TestAProcessGetsNoKeys(t *testing.T) {
+	g := gomega.NewWithT(t)
+	t.Setenv("OPENAI_API_KEY", "sk-secret")
+	t.Setenv("LD_LIBRARY_PATH", "/opt/cuda")
+	command, err := Command(variable, func() places { return places{} })
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(command().Env).NotTo(gomega.ContainElement(gomega.ContainSubstring("sk-secret")))
+	g.Expect(command().Env).To(gomega.ContainElement("LD_LIBRARY_PATH=/opt/cuda"))
+}
+
 // A process that fails says why, and never reaches the program's main.
 func TestAProcessThatFails(t *testing.T) {
 	g := gomega.NewWithT(t)

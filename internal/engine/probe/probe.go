@@ -37,8 +37,12 @@ type Result struct {
 	First    time.Duration // until the first token, the first audio, or the text that follows the end of the speech
 	RealTime float64       // time of the work, divided by the length of the speech; 0 for the model
 	Answer   string        // the begin of what the stage answered
+	Said     string        // the sentence that the recogniser heard; "" if it heard none, or is scripted
 	Err      error         // why the stage does not work; nil if it does
 }
+
+// firsts says what Result.First waits for, for each stage.
+var firsts = map[string]string{pipeline.StageTranscriber: "text", pipeline.StageModel: "first token", pipeline.StageSynthesizer: "first audio"}
 
 // Facts returns how fast the stage is, in words; "" if nothing was measured.
 func (r *Result) Facts() string {
@@ -47,8 +51,7 @@ func (r *Result) Facts() string {
 		all = append(all, "connects in "+Short(r.Connect))
 	}
 	if r.First > 0 {
-		first := map[string]string{pipeline.StageTranscriber: "text", pipeline.StageModel: "first token", pipeline.StageSynthesizer: "first audio"}
-		all = append(all, first[r.Stage]+" after "+Short(r.First))
+		all = append(all, firsts[r.Stage]+" after "+Short(r.First))
 	}
 	if r.RealTime > 0 {
 		all = append(all, strconv.FormatFloat(r.RealTime, 'f', 2, 64)+" of real time")
@@ -186,7 +189,10 @@ func hear(ctx context.Context, dials *dials, p *pipeline.Pipeline, speech []floa
 	r.RealTime = time.Since(begin).Seconds() / (float64(len(speech)) / pipeline.InputRate)
 	if r.Answer = strings.TrimSpace(r.Answer); silent {
 		r.Answer = "heard silence"
-	} else if r.Answer == "" {
+	} else if c := p.Components(); c[0].Name != "scripted" {
+		r.Said = sentence
+	}
+	if r.Answer == "" {
 		r.Err = &pipeline.StageError{Stage: r.Stage, Err: errDeaf, Hint: "check its model and language in the configuration, and whether the synthesizer speaks"}
 	}
 	return r

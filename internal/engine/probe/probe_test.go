@@ -73,6 +73,36 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// A recogniser that works must recognise what was said. Case and punctuation do not count, and two of the five words may be wrong.
+func TestARecogniserOfAnotherSentence(t *testing.T) {
+	for heard, wrong := range map[string]bool{
+		"hello this is a test":                           false,
+		"Hello! This is the best.":                       false,
+		"Well, this is the best.":                        true,
+		"Hello, this is a test. Thank you for watching.": true,
+		"test":                     true,
+		"Hallo, das ist ein Test.": true,
+		"Привет":                   true,
+	} {
+		g := gomega.NewWithT(t)
+		p := scriptedOf(t, "transcriber: {rules: [{text: '"+heard+"'}]}")
+		components := p.Components
+		p.Components = func() []pipeline.Component {
+			all := components()
+			all[0].Name = "ears"
+			return all
+		}
+		r := Run(t.Context(), p)[0]
+		g.Expect(r.Err).NotTo(gomega.HaveOccurred())
+		if !wrong {
+			g.Expect(r.Findings()).To(gomega.BeEmpty(), heard)
+			continue
+		}
+		g.Expect(r.Findings()).To(gomega.ConsistOf(gomega.HavePrefix(
+			"The transcriber recognised \""+heard+"\", but the synthesizer was to say \"Hello, this is a test.\". ")), heard)
+	}
+}
+
 // A stage that does not answer fails after a minute, and the error says so.
 func TestStageThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -61,7 +61,7 @@ func (c *Client) upgrade(ctx context.Context, target *url.URL) (*websocket.Conn,
 		answer.Body = io.NopCloser(bytes.NewReader(nil))
 	}
 	if answer.StatusCode/100 == 2 {
-		text, _ := io.ReadAll(answer.Body)
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, 16<<10))
 		f.cause = errors.New("answered without opening a WebSocket")
 		if line := FirstLine(text, c.config.Key); line != "" {
 			f.cause = fmt.Errorf("%w: %s", f.cause, line)

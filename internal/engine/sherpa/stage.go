@@ -154,6 +154,12 @@ func (s *synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit
 	return s.Stage.Synthesize(ctx, u, emit)
 }
 
+// HasVoice reports whether this machine has what the synthesizer of c needs.
+func HasVoice(c Config) bool {
+	_, err := c.find(voiceRole)
+	return err == nil
+}
+
 // Voices returns the names of synthesis voices that a Synthesizer takes, in alphabetical order: the protocol's, and "default". The model has
 // one speaker, who answers to all of them.
 func Voices() []string {

@@ -151,6 +151,9 @@ func (s *Synthesizer) speak(ctx context.Context, u pipeline.Utterance, emit func
 	if err == nil {
 		err = s.CheckVoice(u.Voice)
 	}
+	if v := s.speaker(u.Voice); err == nil && v != nil {
+		err = s.check(v["name"]) // that of the configuration: the service's own error would not name the right ones
+	}
 	if err != nil {
 		return err
 	}

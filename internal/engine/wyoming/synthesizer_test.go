@@ -111,7 +111,12 @@ func TestVoices(t *testing.T) {
 	_, err = say(t, synthesizer(t, s, SynthesizerOptions{}), pipeline.Utterance{Text: "Hi."})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(asked).To(gomega.BeNil(), "the service's default")
-	g.Expect(synthesizer(t, s, SynthesizerOptions{Voice: "no-such"}).Warm(t.Context())).To(gomega.MatchError(pipeline.ErrUnknownVoice))
+	wrong := synthesizer(t, s, SynthesizerOptions{Voice: "no-such"})
+	g.Expect(wrong.Warm(t.Context())).To(gomega.MatchError(pipeline.ErrUnknownVoice))
+	asked = nil
+	_, err = say(t, wrong, pipeline.Utterance{Text: "Hi.", Voice: "alloy"})
+	g.Expect(err).To(gomega.MatchError(gomega.HaveSuffix(`unknown voice "no-such" at ` + s.URL + " (want one of en_US-joe-medium, en_US-amy-low)")))
+	g.Expect(asked).To(gomega.BeNil(), "the service is not asked for it")
 }
 
 func TestTextsThatAreNotSpoken(t *testing.T) {

@@ -3,7 +3,6 @@ package bench
 // This file gives the server and the clients a processor each.
 
 import (
-	"context"
 	"errors"
 	"os"
 	"runtime"
@@ -12,17 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startApart starts a server with further flags, which has processor 0 to itself, and moves this process to processor 1. apart is false, and the server
+// startApart starts a server, which has processor 0 to itself, and moves this process to processor 1. apart is false, and the server
 // shares all processors, on a machine with fewer than two processors or where the system refuses.
-func startApart(ctx context.Context, flags ...string) (server *child, apart bool, err error) {
+func startApart(start func() (*child, error)) (server *child, apart bool, err error) {
 	if runtime.NumCPU() < 2 {
-		server, err = startChild(ctx, flags...)
+		server, err = start()
 		return server, false, err
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	apart = pin(0, 0) == nil // a child has the processors of the thread that starts it
-	server, err = startChild(ctx, flags...)
+	server, err = start()
 	if err != nil || !apart {
 		return server, apart, err
 	}

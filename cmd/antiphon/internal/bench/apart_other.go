@@ -4,10 +4,8 @@ package bench
 
 // This file starts the server where processors cannot be given to processes.
 
-import "context"
-
-// startApart starts a server with further flags, which shares all processors.
-func startApart(ctx context.Context, flags ...string) (server *child, apart bool, err error) {
-	server, err = startChild(ctx, flags...)
+// startApart starts a server, which shares all processors.
+func startApart(start func() (*child, error)) (server *child, apart bool, err error) {
+	server, err = start()
 	return server, false, err
 }

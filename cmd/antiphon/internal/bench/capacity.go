@@ -26,7 +26,11 @@ func measureCapacity(ctx context.Context, w io.Writer, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	server, apart, err := startApart(ctx, profiles.flags()...)
+	reference, err := bareCapacity(ctx, min(o.Sessions, capacityStep), o.Time/4)
+	if err != nil {
+		return err
+	}
+	server, apart, err := startApart(func() (*child, error) { return startChild(ctx, profiles.flags()...) })
 	if err != nil {
 		return err
 	}
@@ -39,8 +43,9 @@ func measureCapacity(ctx context.Context, w io.Writer, o Options) (err error) {
 	if apart {
 		where = "the server has one processor, the clients have another"
 	}
-	fmt.Fprintf(w, "The agent speaks 40 %% of each call; %s. Lateness is that of frames at the clients.\n", where)
-	c := &campaign{server: server, before: before, profiles: profiles, w: w}
+	fmt.Fprintf(w, "The agent speaks 40 %% of each call; %s. Lateness is that of frames at the clients.\n"+
+		"Reference: bare pion, which sends each packet back, serves %.0f calls a processor.\n", where, reference)
+	c := &campaign{server: server, before: before, profiles: profiles, w: w, reference: reference}
 	if o.Soak {
 		err = c.soak(ctx, o.Sessions, o.Time)
 	} else {
@@ -65,6 +70,8 @@ type campaign struct {
 	profiles profiles
 	w        io.Writer
 	calls    []*call
+
+	reference float64 // calls a processor of bare pion
 }
 
 // usage is what a server uses.
@@ -97,7 +104,7 @@ func (c *campaign) grow(ctx context.Context, most int, each time.Duration) error
 		if err = errors.Join(err, <-profiled); err != nil {
 			return err
 		}
-		l.print(c.w, fmt.Sprint(n))
+		l.print(c.w, fmt.Sprint(n), c.reference)
 		if quantile(l.lateness, 0.99) > onTime {
 			_, err = fmt.Fprintf(c.w, "  At %d calls the 99th percentile is above %v: that is the limit on this machine.\n", n, onTime)
 			return err
@@ -125,7 +132,7 @@ func (c *campaign) soak(ctx context.Context, n int, within time.Duration) error 
 			return err
 		}
 		passed += step
-		l.print(c.w, passed.String())
+		l.print(c.w, passed.String(), c.reference)
 	}
 	return nil
 }
@@ -140,13 +147,14 @@ type load struct {
 	usage    usage
 }
 
-const loadRow = "  %7s %10s %17s %10s %8s %8s %15s %13s %10s %10s\n"
+const loadRow = "  %7s %10s %17s %12s %10s %8s %8s %15s %13s %10s %10s\n"
 
 func printLoadHead(w io.Writer, first string) {
-	fmt.Fprintf(w, loadRow, first, "processors", "calls a processor", "of clients", "p50", "p99", "late over 40 ms", "memory a call", "resident", "goroutines")
+	fmt.Fprintf(w, loadRow, first, "processors", "calls a processor", "of bare pion", "of clients", "p50", "p99", "late over 40 ms", "memory a call", "resident", "goroutines")
 }
 
-func (l *load) print(w io.Writer, first string) {
+// print writes the row. reference is how many calls a processor of bare pion serves.
+func (l *load) print(w io.Writer, first string, reference float64) {
 	late := 0
 	for _, d := range l.lateness {
 		if d > lateAfter {
@@ -154,7 +162,8 @@ func (l *load) print(w io.Writer, first string) {
 		}
 	}
 	short := func(q float64) string { return quantile(l.lateness, q).Round(100 * time.Microsecond).String() }
-	fmt.Fprintf(w, loadRow, first, fmt.Sprintf("%.2f", l.server), fmt.Sprintf("%.0f", float64(l.calls)/l.server), fmt.Sprintf("%.2f", l.clients),
+	fmt.Fprintf(w, loadRow, first, fmt.Sprintf("%.2f", l.server), fmt.Sprintf("%.0f", float64(l.calls)/l.server),
+		fmt.Sprintf("%.2f", float64(l.calls)/l.server/reference), fmt.Sprintf("%.2f", l.clients),
 		short(0.5), short(0.99), fmt.Sprintf("%d of %d", late, len(l.lateness)), mb(l.memory), mb(l.usage.resident), fmt.Sprint(l.usage.goroutines))
 }
 

@@ -30,18 +30,30 @@ type child struct {
 	url string
 }
 
-// startChild starts this program again as a server with further flags, and waits until it listens and has held one call.
+// startChild starts a server with further flags, and waits until it listens and has held one call.
 func startChild(ctx context.Context, flags ...string) (*child, error) {
+	all, number := strconv.Itoa(MaxSessions), strconv.Itoa(anyNumber)
+	c, err := start(ctx, append([]string{
+		"serve", "--pipeline", "scripted", "--listen", "127.0.0.1:0", "--log-level", "error",
+		"--max-sessions", all, "--calls-per-address", all, "--call-attempts", "100000", "--max-late", "0", "--max-cpu", "0",
+		"--requests-per-minute", number, "--tokens-per-minute", number, "--events-per-second", strconv.Itoa(anyRate),
+	}, flags...)...)
+	if err != nil {
+		return nil, err
+	}
+	if err := warmUp(ctx, c.url); err != nil {
+		return nil, errors.Join(err, c.stop())
+	}
+	return c, nil
+}
+
+// start starts this program again as a server, and waits until it listens.
+func start(ctx context.Context, args ...string) (*child, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	all, number := strconv.Itoa(MaxSessions), strconv.Itoa(anyNumber)
-	c := &child{cmd: exec.CommandContext(ctx, self, append([]string{
-		"serve", "--pipeline", "scripted", "--listen", "127.0.0.1:0", "--log-level", "error",
-		"--max-sessions", all, "--calls-per-address", all, "--call-attempts", "100000", "--max-late", "0", "--max-cpu", "0",
-		"--requests-per-minute", number, "--tokens-per-minute", number, "--events-per-second", strconv.Itoa(anyRate),
-	}, flags...)...)}
+	c := &child{cmd: exec.CommandContext(ctx, self, args...)}
 	c.cmd.Stderr = os.Stderr
 	c.cmd.Cancel = func() error { return c.cmd.Process.Signal(syscall.SIGTERM) }
 	out, err := c.cmd.StdoutPipe()
@@ -57,9 +69,6 @@ func startChild(ctx context.Context, flags ...string) (*child, error) {
 		return nil, errors.Join(fmt.Errorf("the server said %q", line), err, c.cmd.Process.Kill(), c.cmd.Wait())
 	}
 	c.url = url
-	if err := warmUp(ctx, url); err != nil {
-		return nil, errors.Join(err, c.stop())
-	}
 	return c, nil
 }
 

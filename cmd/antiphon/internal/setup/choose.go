@@ -52,7 +52,7 @@ func Known(offers []Offer) []Offer {
 		}
 	}
 	for _, q := range questions {
-		known = append(known, Offer{Server: "built in", Stage: q.stage, Kind: config.Kinds(q.stage)[0].Name, rank: rankBuiltIn})
+		known = append(known, Offer{Server: "built in", Stage: q.stage, rank: rankBuiltIn})
 	}
 	slices.SortStableFunc(known, func(a, b Offer) int { return cmp.Compare(a.rank, b.rank) })
 	return known
@@ -149,7 +149,7 @@ func (p *Person) Agrees(question string) (bool, error) {
 func (o Offer) String() string {
 	text := o.Server
 	if o.rank == rankBuiltIn {
-		return o.Kind + ", built in"
+		return "the best that is on this machine, built in"
 	}
 	if o.Model != "" {
 		text += ", " + printable(o.Model)

@@ -23,14 +23,14 @@ const (
 	kindWyoming    = "wyoming"
 )
 
-// maxModels is how many models of a server are offered for one stage.
-const maxModels = 5
+// maxModels is how many models of a server are offered for one stage. maxName is how long the names of a model and its voice may be together, in bytes.
+const maxModels, maxName = 5, 256
 
 // ranks have the order in which servers are offered for each stage, best first: those made for the stage come first.
 var ranks = map[string][]string{
-	config.LLM: {"Ollama", "vLLM", "llama.cpp", "LM Studio", "LocalAI"},
-	config.STT: {"speaches", "whisper.cpp", "Wyoming", "vLLM", "LocalAI"},
-	config.TTS: {"Kokoro-FastAPI", "speaches", "Piper", "Wyoming", "LocalAI"},
+	config.LLM: {"Ollama", "vLLM", "llama.cpp", "LM Studio", "LocalAI", "LiteLLM"},
+	config.STT: {"speaches", "whisper.cpp", "Wyoming", "vLLM", "LocalAI", "LiteLLM"},
+	config.TTS: {"Kokoro-FastAPI", "speaches", "Piper", "Wyoming", "LocalAI", "LiteLLM"},
 }
 
 // rank returns the place of a server in ranks; one that is not there comes last.
@@ -144,7 +144,10 @@ func nameOf(answers map[string]answer) string {
 	root := bytes.ToLower(answers[pathRoot].body)
 	says := func(text string) bool { return bytes.Contains(root, []byte(text)) }
 	models := string(answers[pathModels].body)
+	var alive string
 	switch {
+	case decode(answers[pathLiteLLM], &alive) && strings.Contains(alive, "alive"), refused(answers[pathModels]) && strings.Contains(models, `"auth_error"`):
+		return "LiteLLM"
 	case decode(answers[pathOllama], &version) && version.Version != "":
 		return "Ollama " + printable(version.Version)
 	case decode(answers[pathLMStudio], &studio) && len(studio.Data) > 0 && studio.Data[0].Type != "":
@@ -188,6 +191,9 @@ func offers(base string, models []model, voices []string) []Offer {
 		o := Offer{Stage: stage, Kind: kindOpenAI, URL: base, Model: m.ID, rank: count[stage]}
 		if stage == config.TTS {
 			o.Voice = voiceOf(append(slices.Clone(m.Voices), voices...))
+		}
+		if names := o.Model + o.Voice; len(names) > maxName || strings.ContainsFunc(names, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			continue // it would fill or control the terminals of those who read the file
 		}
 		count[stage]++
 		all = append(all, o)

@@ -12,7 +12,7 @@ import (
 
 // keyVariables are the environment variables from which the servers themselves take their key, where they have one.
 var keyVariables = []struct{ server, name string }{
-	{"vLLM", "VLLM_API_KEY"}, {"llama.cpp", "LLAMA_API_KEY"}, {"LocalAI", "LOCALAI_API_KEY"},
+	{"vLLM", "VLLM_API_KEY"}, {"llama.cpp", "LLAMA_API_KEY"}, {"LocalAI", "LOCALAI_API_KEY"}, {"LiteLLM", "LITELLM_MASTER_KEY"},
 }
 
 // keyVariable returns the environment variable that is to have the key of a server.

@@ -31,6 +31,7 @@ func Usual() []string {
 		"http://127.0.0.1:8080",  // llama.cpp, LocalAI, whisper.cpp
 		"http://127.0.0.1:8000",  // vLLM, speaches
 		"http://127.0.0.1:1234",  // LM Studio
+		"http://127.0.0.1:4000",  // LiteLLM
 		"http://127.0.0.1:8880",  // Kokoro-FastAPI
 		"http://127.0.0.1:5000",  // Piper
 		"tcp://127.0.0.1:10300",  // Wyoming: recognisers
@@ -161,6 +162,7 @@ const (
 	pathLMStudio     = "/api/v0/models"
 	pathVoices       = "/v1/audio/voices"
 	pathPiper        = "/voices"
+	pathLiteLLM      = "/health/liveliness" // it asks for no key
 )
 
 // askHTTP asks a server for all paths at the same time, and returns its answers by their paths. An empty key is not sent.
@@ -171,7 +173,7 @@ func askHTTP(ctx context.Context, u *url.URL, key string) map[string]answer {
 	answers := map[string]answer{}
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	for _, path := range []string{pathRoot, pathModels, pathOllama, pathOllamaLoaded, pathLlamaCPP, pathVersion, pathLMStudio, pathVoices, pathPiper} {
+	for _, path := range []string{pathRoot, pathModels, pathOllama, pathOllamaLoaded, pathLlamaCPP, pathVersion, pathLMStudio, pathVoices, pathPiper, pathLiteLLM} {
 		all.Go(func() {
 			a, err := get(ctx, client, u.Scheme+"://"+u.Host+path, key)
 			if err != nil {

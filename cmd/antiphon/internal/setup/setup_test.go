@@ -32,9 +32,9 @@ func stand(t *testing.T, answers map[string]string) string {
 		switch {
 		case r.URL.Path == answers["our own"]:
 			w.Header().Set("Antiphon-Version", "1")
-		case text == "401":
+		case strings.HasPrefix(text, "401"):
 			w.WriteHeader(http.StatusUnauthorized)
-			return
+			text = strings.TrimPrefix(text, "401")
 		case text == "hang":
 			<-r.Context().Done()
 			return
@@ -109,6 +109,19 @@ func TestLook(t *testing.T) {
 		{"LocalAI", map[string]string{
 			"/": "<title>LocalAI</title>", "/v1/models": `{"data":[{"id":"gemma"},{"id":"whisper-1"},{"id":"voice-en-us-amy"},{"id":"stablediffusion"}]}`,
 		}, "LocalAI", []string{"llm openai gemma  /v1", "stt openai whisper-1  /v1", "tts openai voice-en-us-amy  /v1"}},
+		{"LiteLLM", map[string]string{
+			"/health/liveliness": `"I'm alive!"`, "/v1/models": `{"data":[{"id":"gpt-4o","object":"model","owned_by":"openai"}],"object":"list"}`,
+		}, "LiteLLM", []string{"llm openai gpt-4o  /v1"}},
+		{
+			"LiteLLM with a master key",
+			map[string]string{"/health/liveliness": `"I'm alive!"`, "/v1/models": "401"},
+			"LiteLLM it asks for a key: run export LITELLM_MASTER_KEY=… and then antiphon setup again",
+			[]string{"llm openai   /v1"},
+		},
+		{"LiteLLM behind a proxy that hides its health", map[string]string{
+			"/v1/models": `401{"error":{"message":"Authentication Error, No api key passed in.","type":"auth_error","param":"None","code":"401"}}`,
+		}, "LiteLLM it asks for a key: run export LITELLM_MASTER_KEY=… and then antiphon setup again", []string{"llm openai   /v1"}},
+		{"a server that is alive", map[string]string{"/health/liveliness": `{"alive":true}`, "/v1/models": `{"data":[]}`}, " it is no server of models that setup knows", nil},
 		{"a server with a key", map[string]string{"/v1/models": "401"}, " it asks for a key: run export ANTIPHON_KEY_PORT=… and then antiphon setup again", []string{"llm openai   /v1"}},
 		{"some page", map[string]string{"/": "<html>"}, " it is no server of models that setup knows", nil},
 		{"a server of nonsense", map[string]string{
@@ -206,7 +219,7 @@ func TestLookFindsNothing(t *testing.T) {
 	free := "http://" + l.Addr().String()
 	g.Expect(l.Close()).To(gomega.Succeed())
 	ours := stand(t, map[string]string{"our own": "/v1/models"})
-	hangs := stand(t, map[string]string{"/": "hang", "/v1/models": "hang", "/api/version": "hang", "/api/ps": "hang", "/props": "hang", "/version": "hang", "/api/v0/models": "hang", "/v1/audio/voices": "hang", "/voices": "hang"})
+	hangs := stand(t, map[string]string{"/": "hang", "/v1/models": "hang", "/api/version": "hang", "/api/ps": "hang", "/props": "hang", "/version": "hang", "/api/v0/models": "hang", "/v1/audio/voices": "hang", "/voices": "hang", "/health/liveliness": "hang"})
 	begin := time.Now()
 	found, err := Look(t.Context(), []string{free, ours, hangs, standTCP(t, "HTTP/1.0 400\n"), standTCP(t, "{\"type\":\"info\",\"data_length\":99999999}\n")}, noKeys)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -257,8 +270,7 @@ func TestBest(t *testing.T) {
 	best := Best(Known(append(OpenAI(), local, better, unknown)))
 	g.Expect(best[0].Server).To(gomega.Equal("OpenAI"))
 	g.Expect(best[1].Model).To(gomega.Equal("a"))
-	g.Expect(Best(Known(nil))[0].Kind).To(gomega.Equal("sherpa"))
-	g.Expect(Best(Known(nil))[2].String()).To(gomega.Equal("flite, built in"))
+	g.Expect(Best(Known(nil))[2].String()).To(gomega.Equal("the best that is on this machine, built in"))
 }
 
 func TestChoose(t *testing.T) {
@@ -297,7 +309,8 @@ func TestText(t *testing.T) {
 	g.Expect(f.LLM.Fields().(*config.OpenAILLM).Model).To(gomega.Equal("yes: # 'x'\n- \"y\""))
 	g.Expect(f.STT.Kind()).To(gomega.Equal("sherpa"))
 	g.Expect(f.Session.Instructions).To(gomega.Equal("Hi"))
-	g.Expect(text).To(gomega.ContainSubstring("server:\n  # few\n  max-sessions: 3\nsession: {instructions: Hi}\nstt:\n"))
+	g.Expect(text).To(gomega.ContainSubstring("server:\n  # few\n  max-sessions: 3\nsession: {instructions: Hi}\nllm:\n"))
+	g.Expect(text).NotTo(gomega.MatchRegexp("(?m)^(stt|tts):"), "what is built in may become better")
 }
 
 func TestWriteKeepsBackups(t *testing.T) {
@@ -313,4 +326,11 @@ func TestWriteKeepsBackups(t *testing.T) {
 	files, err := os.ReadDir(filepath.Dir(path))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(files).To(gomega.HaveLen(3), "no temporary file is left")
+}
+
+// A name that would control a terminal, fill it, or show its characters in another order, is not offered.
+func TestHostileNamesAreNotOffered(t *testing.T) {
+	g := gomega.NewWithT(t)
+	all := offers("http://a:1/v1", []model{{ID: "qwen3\x1b[31m"}, {ID: "qwen3\u202e"}, {ID: "qwen3\n"}, {ID: strings.Repeat("q", maxName+1)}, {ID: "qwen3:8b"}}, nil)
+	g.Expect(all).To(gomega.ConsistOf(gomega.HaveField("Model", "qwen3:8b")))
 }

@@ -19,10 +19,14 @@ import (
 
 const header = "# antiphon setup has written this file. antiphon config check looks for mistakes in it; docs/models.md describes it.\n"
 
-// Text returns the file for the chosen offers. It keeps the sections of the file before it that are about no stage: server and session.
+// Text returns the file for the chosen offers. It keeps the sections of the file before it that are about no stage: server and session. What is built in gets no
+// section: the server takes the best that is on the machine, also when there is more later.
 func Text(chosen []Offer, before string) (string, error) {
 	file := mapping()
 	for _, o := range chosen {
+		if o.Kind == "" {
+			continue
+		}
 		section := mapping()
 		for _, field := range []struct{ key, value string }{
 			{"kind", o.Kind}, {"url", o.URL}, {"model", o.Model}, {"voice", o.Voice}, {"key_env", o.KeyEnv},
