@@ -101,6 +101,48 @@ func TestPacketsStop(t *testing.T) {
 	})
 }
 
+func TestTheServerHasLostTheCall(t *testing.T) {
+	calls := func(t *testing.T, lost func() bool) (*counting, *atomic.Int32) {
+		var asked atomic.Int32
+		c := newCounting(t, plan{token: "T", resumed: true})
+		c.x.peers[0].lost = func() bool {
+			asked.Add(1)
+			return lost()
+		}
+		return c, &asked
+	}
+
+	bubble(t, "another dial goes on with the call, long before a restart", func(t *testing.T) {
+		c, asked := calls(t, func() bool { return true })
+		c.lasts(480*time.Millisecond, false)
+		c.g.Expect(c.x.dialed).To(gomega.HaveLen(1))
+		c.lasts(260*time.Millisecond, false)
+		c.g.Expect(c.x.dialed).To(gomega.HaveLen(2))
+		c.g.Expect(c.Snapshot().State).To(gomega.Equal(Listening))
+		c.g.Expect(asked.Load()).To(gomega.BeEquivalentTo(1))
+		c.restarts(0)
+	})
+
+	bubble(t, "a server that has it is not left", func(t *testing.T) {
+		c, asked := calls(t, func() bool { return false })
+		for range 10 {
+			c.lasts(1400*time.Millisecond, false)
+			c.lasts(time.Second, true)
+		}
+		c.g.Expect(c.x.dialed).To(gomega.HaveLen(1))
+		c.restarts(0)
+		c.g.Expect(asked.Load()).To(gomega.BeNumerically("<=", 5), "once in 5 s")
+	})
+
+	bubble(t, "packets that come meanwhile show more than the answer", func(t *testing.T) {
+		c, asked := calls(t, func() bool { <-time.After(time.Second); return true })
+		c.lasts(760*time.Millisecond, false)
+		c.lasts(3*time.Second, true)
+		c.g.Expect(asked.Load()).To(gomega.BeEquivalentTo(1))
+		c.g.Expect(c.x.dialed).To(gomega.HaveLen(1))
+	})
+}
+
 func TestPacketsStopAgain(t *testing.T) {
 	bubble(t, "after a restart the session has more patience", func(t *testing.T) {
 		c := newCounting(t)

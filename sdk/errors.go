@@ -87,7 +87,7 @@ func (e *RefusedError) Error() string {
 		s += ": " + e.Message
 	}
 	switch e.Status {
-	case 401, 403:
+	case 401:
 		s += " (check the key)"
 	case 404:
 		s += " (check the server's address)"

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,6 +39,7 @@ type plan struct {
 	tells   []PeerEvent // events that the peer reports after its opening
 	sendErr error
 	restart func(ctx context.Context) error // the peer's Restart; nil: the peer is no Restarter
+	lost    func() bool                     // the peer's Lost; nil: the server has the call
 	player  bool
 	sound   bool // it takes over the sound that the former peer had not played
 	ducks   bool // the peer is a Ducker, so the session predicts barge-in
@@ -46,7 +48,8 @@ type plan struct {
 // exchangePeer is one peer of an exchange. It plays the server as its plan says.
 type exchangePeer struct {
 	plan
-	sink func(PeerEvent)
+	sink  func(PeerEvent)
+	muted atomic.Bool
 
 	mu     sync.Mutex
 	sent   []string
@@ -124,7 +127,7 @@ func (l *exchangePeer) Send(text []byte) error {
 	return nil
 }
 
-func (l *exchangePeer) SetMuted(bool)                               {}
+func (l *exchangePeer) SetMuted(muted bool)                         { l.muted.Store(muted) }
 func (l *exchangePeer) SetMicrophone(context.Context, string) error { return nil }
 func (l *exchangePeer) Antiphon() bool                              { return l.token != "" }
 func (l *exchangePeer) Resumption() Resumption {
@@ -154,6 +157,8 @@ func (l *exchangePeer) got() []string {
 type restartable struct{ *exchangePeer }
 
 func (r restartable) Restart(ctx context.Context) error { return r.restart(ctx) }
+
+func (r restartable) Lost(context.Context) bool { return r.lost != nil && r.lost() }
 
 // playingPeer is an exchangePeer that is a Player.
 type playingPeer struct{ *exchangePeer }

@@ -3,6 +3,7 @@ package sdk
 // What the application chooses: options, tools, and the limits of a session.
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"time"
@@ -46,7 +47,7 @@ type Options struct {
 	// confirmed state.
 	NoPrediction bool
 
-	// DuckBy is by how many decibels the agent is softer while the user may be interrupting it: from 1 to 60, or 0 for DefaultDuckBy.
+	// DuckBy is by how many decibels the agent is softer while the user may be interrupting it: from 1 to 60, or 0 for 20.
 	DuckBy float64
 
 	// Limits bound what the session keeps and how long it waits; zero fields take the defaults.
@@ -54,9 +55,6 @@ type Options struct {
 	// Log gets one line for each change of State and for each event that is dropped. It must not block. May be nil.
 	Log func(line string)
 }
-
-// DefaultDuckBy is the value of Options.DuckBy where it is 0, in decibels.
-const DefaultDuckBy = 20
 
 // check returns what New refuses, without the tools.
 func (o *Options) check() error {
@@ -71,11 +69,7 @@ func (o *Options) check() error {
 
 // duckedGain returns the gain of the agent while the user may be interrupting it.
 func (o *Options) duckedGain() float32 {
-	by := o.DuckBy
-	if by == 0 {
-		by = DefaultDuckBy
-	}
-	return float32(math.Pow(10, -by/20))
+	return float32(math.Pow(10, -cmp.Or(o.DuckBy, 20)/20))
 }
 
 // TurnDetection says when the user's turn ends. Zero numbers leave the server's.

@@ -20,6 +20,8 @@ const (
 	restartTime = 8 * time.Second
 	// redialTime is how long another dial may take until the conversation goes on.
 	redialTime = 10 * time.Second
+	// lostTime is how long the server may take to say whether it has the call.
+	lostTime = 2 * time.Second
 )
 
 // Restarter is a Peer that can look for a new network path for its call (an ICE restart).
@@ -28,6 +30,9 @@ type Restarter interface {
 	// ErrUnavailable when the server knows no restart, and then nothing has changed; ErrServerGone, *RefusedError and ctx's, after
 	// which the call does not come back.
 	Restart(ctx context.Context) error
+	// Lost asks the server whether it still has the call, and changes nothing. It returns true only if the server says that it does not, or
+	// if nothing listens at its address any more; without an answer it returns false.
+	Lost(ctx context.Context) bool
 }
 
 // Resumable is a Peer of a server that keeps the conversation when a connection breaks.
@@ -291,19 +296,52 @@ func (s *Session) connectionCarries() {
 	}
 }
 
+// doubtServer asks the server whether it still has the call. If it does not, the session dials at once.
+func (s *Session) doubtServer(c *call) {
+	asked := c.peer
+	peer, can := asked.(Restarter)
+	if !can || c.resume.Token == "" {
+		return
+	}
+	s.background(c, func() {
+		ctx, cancel := context.WithCancel(c.ctx)
+		defer cancel()
+		defer s.clock.AfterFunc(lostTime, cancel)()
+		if !peer.Lost(ctx) {
+			return
+		}
+		s.queue.must(s.job(func() {
+			if s.call == c && c.peer == asked && s.waitsForPackets() && c.arrivals.Quiet() {
+				s.connectionLost()
+				s.trace("the server does not have the call any more: another call goes on")
+				s.recover(reconnect.Redial, 0)
+			}
+		}))
+	})
+}
+
+// waitsForPackets reports whether the connection may be alive, as far as the session knows, and no step to bring it back is under way.
+func (s *Session) waitsForPackets() bool {
+	r := &s.call.recovery
+	return s.phase == phaseLive || s.phase == phaseLost && r.Step == reconnect.Restart && r.Due != Never
+}
+
 // packetsCounted takes the number of packets that the peer has received. If the server has fallen silent, the session restarts the
 // connection at once: a server that is gone does not answer, and then another dial goes on with the call.
 func (s *Session) packetsCounted(c *call, received uint64) {
-	come, stopped := c.arrivals.Count(s.clock.Now(), received)
+	found := c.arrivals.Count(s.clock.Now(), received)
+	stopped := found == reconnect.Stopped
 	r := &c.recovery
 	switch {
+	case found == reconnect.Doubt && s.waitsForPackets():
+		s.doubtServer(c)
 	case stopped && s.phase == phaseLive:
 		s.trace("no packet of the server comes any more")
 		s.connectionInterrupted(c, 0)
 		r.Quiet = true
-	case stopped && s.phase == phaseLost && r.Step == reconnect.Restart && r.Due != Never:
+	case stopped && s.waitsForPackets():
 		s.recover(reconnect.Restart, 0)
-	case come && s.phase == phaseLost && r.Quiet && c.restart == nil:
+	case found == reconnect.Come && s.phase == phaseLost && r.Quiet && c.restart == nil:
 		s.connectionCarries()
 	}
 }

@@ -42,6 +42,17 @@ func TestALostConnectionIsRestarted(t *testing.T) {
 		l.g.Expect(l.Snapshot().Err).NotTo(gomega.HaveOccurred())
 	})
 
+	bubble(t, "not where it would cost the conversation, which the server does not keep", func(t *testing.T) {
+		var asked atomic.Int32
+		l := connectedBy(t, Options{}, plan{restart: func(context.Context) error { asked.Add(1); return nil }})
+		l.x.peers[0].sink(PeerLost{})
+		l.wait(restartAfter + time.Second)
+		l.g.Expect(asked.Load()).To(gomega.BeZero())
+		l.x.peers[0].sink(PeerRestored{})
+		l.wait(time.Millisecond)
+		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
+	})
+
 	bubble(t, "the client has moved to another address: nothing is waited for", func(t *testing.T) {
 		var asked atomic.Int32
 		p := kept
@@ -273,6 +284,23 @@ func TestNothingIsLostBetweenTwoConnections(t *testing.T) {
 		l.g.Expect(l.SendText("hello?")).To(gomega.Succeed())
 		l.wait(time.Second)
 		l.g.Expect(strings.Join(l.x.peers[1].got(), ", ")).To(gomega.MatchRegexp(`user: hello\?.*response.create`))
+	})
+
+	bubble(t, "nor are those that waited when the connection breaks again", func(t *testing.T) {
+		l := connectedBy(t, Options{}, kept, plan{token: "T", resumed: true, seen: "client_2", sendErr: ErrServerGone}, plan{token: "T", resumed: true, seen: "client_2"})
+		l.x.peers[0].sink(PeerBroken{})
+		l.g.Expect(l.SendText("one")).To(gomega.Succeed())
+		l.g.Expect(l.SendText("two")).To(gomega.Succeed())
+		l.wait(5 * time.Second)
+		l.g.Expect(strings.Join(l.x.peers[2].got(), ", ")).To(gomega.MatchRegexp(`user: one.*user: two`))
+	})
+
+	bubble(t, "the microphone stays closed", func(t *testing.T) {
+		l := connectedBy(t, Options{Muted: true}, kept, plan{token: "T", resumed: true})
+		l.x.peers[0].sink(PeerBroken{})
+		l.wait(time.Second)
+		l.g.Expect(l.x.peers).To(gomega.HaveLen(2))
+		l.g.Expect(l.x.peers[1].muted.Load()).To(gomega.BeTrue())
 	})
 
 	bubble(t, "the client plays on the sound that it has", func(t *testing.T) {

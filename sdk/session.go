@@ -46,6 +46,22 @@ func (s *Session) Subscribe(f func(Snapshot)) (cancel func()) {
 	return func() { s.subs.remove(id) }
 }
 
+// Await returns the first snapshot that fits, from the present one on. fits is called as a subscriber is. Errors: ctx's.
+func (s *Session) Await(ctx context.Context, fits func(Snapshot) bool) (Snapshot, error) {
+	found := make(chan Snapshot, 1)
+	defer s.Subscribe(func(now Snapshot) {
+		if len(found) == 0 && fits(now) {
+			found <- now
+		}
+	})()
+	select {
+	case now := <-found:
+		return now, nil
+	case <-ctx.Done():
+		return Snapshot{}, ctx.Err()
+	}
+}
+
 // SubscribeLevels calls f with the levels of both sides, some 20 times a second while there is a call.
 func (s *Session) SubscribeLevels(f func(Levels)) (cancel func()) {
 	id := s.subs.add(nil, f)

@@ -342,3 +342,26 @@ func TestManyWriters(t *testing.T) {
 		g.Expect(s.Snapshot().State).To(gomega.Equal(Disconnected))
 	})
 }
+
+// TestAwait: a program waits for a moment of the call, and gives up when its context ends.
+func TestAwait(t *testing.T) {
+	bubble(t, "it waits", func(t *testing.T) {
+		l := connectedBy(t, Options{}, plan{})
+		muted := func(s Snapshot) bool { return s.Muted }
+		found := make(chan Snapshot, 1)
+		go func() {
+			s, err := l.Await(t.Context(), muted)
+			l.g.Expect(err).NotTo(gomega.HaveOccurred())
+			found <- s
+		}()
+		synctest.Wait()
+		l.g.Expect(found).NotTo(gomega.Receive())
+		l.SetMuted(true)
+		l.g.Expect((<-found).Muted).To(gomega.BeTrue())
+		l.g.Expect(l.Await(t.Context(), muted)).To(gomega.HaveField("Muted", true), "it is so already")
+		ended, end := context.WithCancel(t.Context())
+		end()
+		_, err := l.Await(ended, func(Snapshot) bool { return false })
+		l.g.Expect(err).To(gomega.MatchError(context.Canceled))
+	})
+}

@@ -57,7 +57,7 @@ func script(t *testing.T) string {
 			}
 		}
 	}
-	return `"use strict"; { ` + all.String() + `; globalThis.antiphonHost = { ...host, begin, bearer, microphone, offered, post } }`
+	return `"use strict"; { ` + all.String() + `; globalThis.antiphonHost = { ...host, begin, bearer, microphone, offered, post, refused } }`
 }
 
 func (p *page) set(name string, value any) { p.fake.Set(name, value) }

@@ -4,6 +4,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"syscall/js"
 	"time"
 
@@ -37,7 +38,7 @@ func (p *peer) Restart(ctx context.Context) error {
 	if p.closed || !p.antiphon || p.location == "" {
 		return &sdk.Error{Kind: sdk.ErrUnavailable, Detail: "no restart"}
 	}
-	told, err := p.requestRestart(ctx)
+	told, err := p.requestRestart(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -54,9 +55,19 @@ func (p *peer) Restart(ctx context.Context) error {
 	return err
 }
 
-// requestRestart asks the server for an ICE restart.
-func (p *peer) requestRestart(ctx context.Context) (js.Value, error) {
+// Lost implements sdk.Restarter. A browser does not say whether nothing listens at an address, so there is an answer only if a server gives one.
+func (p *peer) Lost(ctx context.Context) bool {
+	if p.closed || !p.antiphon || p.location == "" {
+		return false
+	}
+	_, err := p.requestRestart(ctx, true)
+	refused, is := errors.AsType[*sdk.RefusedError](err)
+	return is && refused.Status == 404
+}
+
+// requestRestart asks the server for an ICE restart. With an empty offer, which the server refuses, it only asks whether the server has the call.
+func (p *peer) requestRestart(ctx context.Context, empty bool) (js.Value, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	return answer(await(ctx, p.page, "restart", p.location))
+	return answer(await(ctx, p.page, "restart", p.location, empty))
 }

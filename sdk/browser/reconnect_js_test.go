@@ -42,6 +42,21 @@ func TestACallIsRestarted(t *testing.T) {
 	p.expect(sdk.PeerRestored{})
 }
 
+// TestTheServerIsAskedForTheCall: with an empty offer, and only a 404 says that it is lost.
+func TestTheServerIsAskedForTheCall(t *testing.T) {
+	p := newPage(t)
+	p.keeps()
+	call := p.dial(Options{URL: "https://voice.example", Key: "secret"}, sdk.CallConfig{})
+	for status, lost := range map[int]bool{400: false, 404: true, 409: false, 503: false} {
+		p.set("status", status)
+		p.g.Expect(call.Lost(t.Context())).To(gomega.Equal(lost), "status %d", status)
+		request := p.last("requests")
+		p.g.Expect(text(request, "url")).To(gomega.Equal("https://voice.example/v1/realtime/calls/rtc_1/restart"))
+		p.g.Expect(text(request, "body")).To(gomega.BeEmpty())
+		p.g.Expect(text(request.Get("headers"), "Authorization")).To(gomega.Equal("Bearer secret"))
+	}
+}
+
 // received makes the fake browser say how many packets of the agent have come.
 func (p *page) received(packets int) {
 	stats := js.Global().Get("Array").New(object("id", "t", "type", "transport"), object("id", "a", "type", "inbound-rtp", "packetsReceived", packets))

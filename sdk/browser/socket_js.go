@@ -4,6 +4,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"syscall/js"
 
 	"github.com/antiphon-rt/antiphon/internal/voice"
@@ -21,6 +22,7 @@ type socketPeer struct {
 	gain   float32 // what the session has set
 	resume sdk.Resume
 	opened chan error // gets the result of connecting, once
+	made   bool       // the conversation has begun
 
 	hasMicrophone bool
 	resampler     *voice.Resampler
@@ -69,16 +71,22 @@ func (s *socketPeer) open(ctx context.Context, c sdk.CallConfig) error {
 	if s.hasMicrophone {
 		p.openFirst(ctx, formerMicrophone(c.From))
 	}
-	known := make(chan struct{})
+	known := make(chan error, 1)
 	go func() {
-		defer close(known)
 		_, err := p.dialer.pipeline(ctx) // only an Antiphon has a pipeline
-		p.antiphon = err == nil
+		known <- err
 	}()
 	err = s.connect(ctx)
-	<-known // ctx ends it
-	if err != nil && p.antiphon && c.Resume.Token != "" && ctx.Err() == nil {
-		return &sdk.RefusedError{Status: 404, Message: "the conversation is not kept any more"} // a browser does not say why it was refused
+	asked := <-known // ctx ends it
+	p.antiphon = asked == nil
+	// A browser does not say why a WebSocket was refused, but the server refuses the request for its pipeline for the same reasons.
+	refused, answered := errors.AsType[*sdk.RefusedError](asked)
+	switch {
+	case err == nil || ctx.Err() != nil:
+	case c.Resume.Token != "" && p.antiphon:
+		return &sdk.RefusedError{Status: 404, Message: "the conversation is not kept any more"}
+	case c.Resume.Token == "" && answered && (refused.Status == 401 || refused.Status == 403):
+		return refused
 	}
 	return err
 }
@@ -106,7 +114,10 @@ func (s *socketPeer) pageEvent(what string, args []js.Value) bool {
 		}
 		s.connected(nil)
 	case "close":
-		s.connected(&sdk.Error{Kind: sdk.ErrServerGone, Detail: "or it refused the call: a browser does not say"})
+		if !s.made {
+			s.connected(&sdk.Error{Kind: sdk.ErrServerGone, Detail: "or it refused the call: a browser does not say"})
+			return true // Dial returns the error, when it knows more of it
+		}
 	case "message":
 		if s.resume.Token != "" && s.welcomed(args[0]) {
 			s.connected(nil)
@@ -119,6 +130,7 @@ func (s *socketPeer) pageEvent(what string, args []js.Value) bool {
 
 // connected gives the result of connecting, once.
 func (s *socketPeer) connected(err error) {
+	s.made = err == nil
 	select {
 	case s.opened <- err:
 	default: // the result was given already

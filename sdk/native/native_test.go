@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -217,6 +218,31 @@ func TestNoServerAtAll(t *testing.T) {
 			g.Expect(c.Snapshot().State).To(gomega.Equal(sdk.Failed))
 		})
 	}
+}
+
+// A call is lost if the server says so, or if its process has ended.
+func TestTheServerIsAskedForTheCall(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var status int
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g.Expect(r.URL.Path).To(gomega.Equal("/v1/realtime/calls/rtc_1/restart"))
+		g.Expect(r.ContentLength).To(gomega.BeZero())
+		w.WriteHeader(status)
+	}))
+	p := &peer{antiphon: true, location: "/v1/realtime/calls/rtc_1", server: newEndpoint(server.URL, "", server.Client())}
+	for of, lost := range map[int]bool{http.StatusBadRequest: false, http.StatusNotFound: true, http.StatusConflict: false, http.StatusBadGateway: false} {
+		status = of
+		g.Expect(p.Lost(t.Context())).To(gomega.Equal(lost), "status %d", status)
+	}
+	p.antiphon = false
+	status = http.StatusNotFound
+	g.Expect(p.Lost(t.Context())).To(gomega.BeFalse(), "a server that is no Antiphon")
+	p.antiphon = true
+	server.Close()
+	g.Expect(p.Lost(t.Context())).To(gomega.BeTrue())
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	g.Expect(p.Lost(ended)).To(gomega.BeFalse())
 }
 
 func TestConnectIsGivenUpWithItsContext(t *testing.T) {

@@ -126,6 +126,9 @@ func (d *decoder) decode(number uint16, packet []byte, hear func([]int16)) error
 		hear(d.pcm[:FrameSize])
 		return nil
 	}
+	if _, err := gopus.ParsePacket(packet); err != nil { // gopus decodes the frames before a fault in the lengths, and gives them out later
+		return fmt.Errorf("native: Opus packet: %w", err)
+	}
 	d.quiet = string(packet) == string(silentPacket())
 	n, err := d.run(packet, d.pcm[:])
 	if err != nil {

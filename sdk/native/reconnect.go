@@ -6,7 +6,9 @@ package native
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"syscall"
 	"time"
 
 	"github.com/pion/webrtc/v4"
@@ -95,6 +97,17 @@ func (p *peer) Restart(ctx context.Context) error {
 		return badAnswer(err)
 	}
 	return p.awaitCandidatePair(ctx)
+}
+
+// Lost implements sdk.Restarter. An empty offer is refused, and changes nothing.
+func (p *peer) Lost(ctx context.Context) bool {
+	if !p.antiphon || p.location == "" {
+		return false
+	}
+	p.server.client.CloseIdleConnections() // they may be those of a process that has ended
+	_, _, err := p.server.request(ctx, http.MethodPost, p.location+"/restart", sdpType, nil, nil)
+	refused, is := errors.AsType[*sdk.RefusedError](err)
+	return is && refused.Status == http.StatusNotFound || errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // answerTime is how long the server may take to answer a restart.

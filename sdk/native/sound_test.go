@@ -168,6 +168,22 @@ func TestLostPacketsAreConcealedAndLateOnesDropped(t *testing.T) {
 	}
 }
 
+// A packet that the decoder refuses leaves it as it was. This one has three frames, of which the second is longer than the rest.
+func TestARefusedPacketIsNotHeard(t *testing.T) {
+	g := gomega.NewWithT(t)
+	disturbed, err := newDecoder()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	undisturbed, err := newDecoder()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	for i, packet := range coded(t, 10) {
+		g.Expect(disturbed.decode(uint16(2*i), append([]byte{packet[0] | 3, 0x83, 40, 251}, packet[1:]...), func([]int16) {})).NotTo(gomega.Succeed())
+		var got, want []int16
+		g.Expect(disturbed.decode(uint16(2*i+1), packet, func(pcm []int16) { got = append(got, pcm...) })).To(gomega.Succeed())
+		g.Expect(undisturbed.decode(uint16(i), packet, func(pcm []int16) { want = append(want, pcm...) })).To(gomega.Succeed())
+		g.Expect(got).To(gomega.Equal(want), "packet %d", i)
+	}
+}
+
 func TestTheDecoderGoesOnAfterGarbage(t *testing.T) {
 	g := gomega.NewWithT(t)
 	dec, err := newDecoder()

@@ -76,3 +76,25 @@ func TestTheLastIntentsAreRemembered(t *testing.T) {
 	g.Expect(known).To(gomega.BeTrue())
 	g.Expect(in.Item).To(gomega.Equal("1"))
 }
+
+func TestEventsThatAreSentAgainCountAsWaiting(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var o Buffer
+	o.Record(Event{ID: "1", Text: make([]byte, maxSentBytes)})
+	o.RequeueUntaken("")
+	g.Expect(o.Hold(Event{Text: make([]byte, maxWaitingBytes-maxSentBytes+1)})).To(gomega.BeFalse())
+	g.Expect(o.Hold(Event{Text: make([]byte, maxWaitingBytes-maxSentBytes)})).To(gomega.BeTrue())
+}
+
+func TestHalfOfTheRoomIsForEventsThatGoWithMessages(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var o Buffer
+	for range maxWaiting / 2 {
+		g.Expect(o.TakesMessages()).To(gomega.BeTrue())
+		g.Expect(o.Hold(Event{Text: []byte("x")})).To(gomega.BeTrue())
+	}
+	g.Expect(o.TakesMessages()).To(gomega.BeFalse())
+	o.TakeWaiting()
+	g.Expect(o.Hold(Event{Text: make([]byte, maxWaitingBytes/2)})).To(gomega.BeTrue())
+	g.Expect(o.TakesMessages()).To(gomega.BeFalse())
+}

@@ -155,3 +155,23 @@ func TestTheLastNamesHaveNumbers(t *testing.T) {
 	g.Expect(n.name(2)).To(gomega.Equal("1"))
 	g.Expect(n.number("1")).To(gomega.BeEquivalentTo(2))
 }
+
+// A response that is being made may pause in its sound. What is heard of it shows that it goes on.
+func TestTheSoundOfALiveResponse(t *testing.T) {
+	g := gomega.NewWithT(t)
+	d := opened()
+	d.ResponseCreated("r", 0)
+	d.SoundStarted("r", 0)
+	g.Expect(d.Deadline()).To(gomega.Equal(time.Minute))
+	d.Measured(0, 1, 30*time.Second)
+	g.Expect(d.Deadline()).To(gomega.Equal(90 * time.Second))
+}
+
+// The server could answer nothing while the connection was lost.
+func TestExpectedInputsWaitForTheConnection(t *testing.T) {
+	g := gomega.NewWithT(t)
+	d := opened()
+	d.Expect(view.Ask{}, "m", 10*time.Second, 0)
+	d.ConnectionRestored(3 * time.Second)
+	g.Expect(d.Deadline()).To(gomega.Equal(13 * time.Second))
+}

@@ -43,7 +43,7 @@ func counted(a *Arrivals, from time.Duration, come bool) time.Duration {
 		if come {
 			received++
 		}
-		if _, stopped := a.Count(at, received); stopped {
+		if a.Count(at, received) == Stopped {
 			return at - from
 		}
 	}
@@ -69,7 +69,33 @@ func TestAPauseOfTheCountsIsNoSilence(t *testing.T) {
 	var a Arrivals
 	a.Count(0, 1)
 	for i := range 10 {
-		_, stopped := a.Count(time.Duration(i+1)*2*lateCount, 1)
-		g.Expect(stopped).To(gomega.BeFalse())
+		g.Expect(a.Count(time.Duration(i+1)*2*lateCount, 1)).To(gomega.Equal(Nothing))
 	}
+}
+
+// The session asks once in a silence, and not again soon in the next one.
+func TestThereIsDoubtOnceInAWhile(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var a Arrivals
+	now, received := time.Duration(0), uint64(1)
+	doubts := func(counts int, come bool) (n int) {
+		for range counts {
+			now += 250 * time.Millisecond
+			if come {
+				received++
+			}
+			if a.Count(now, received) == Doubt {
+				n++
+			}
+		}
+		return n
+	}
+	g.Expect(doubts(4, true)).To(gomega.BeZero())
+	g.Expect(doubts(1, false)).To(gomega.BeZero())
+	g.Expect(doubts(1, false)).To(gomega.Equal(1), "after doubtLimit")
+	g.Expect(doubts(3, false)).To(gomega.BeZero())
+	g.Expect(doubts(4, true)).To(gomega.BeZero())
+	g.Expect(doubts(4, false)).To(gomega.BeZero(), "it has asked 2 s before")
+	g.Expect(doubts(20, true)).To(gomega.BeZero())
+	g.Expect(doubts(4, false)).To(gomega.Equal(1))
 }

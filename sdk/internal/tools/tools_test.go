@@ -120,3 +120,15 @@ func TestALostConversationGetsNoResult(t *testing.T) {
 	call, _ = c.Next(1)
 	g.Expect(c.Ran(call)).To(gomega.BeTrue())
 }
+
+func TestTheLastCallsAreRemembered(t *testing.T) {
+	g := gomega.NewWithT(t)
+	c := calls()
+	for i := range maxCalls + 1 {
+		c.Take(strconv.Itoa(i), "moon", "")
+	}
+	_, got := c.Take("1", "moon", "")
+	g.Expect(got).To(gomega.Equal(Twice))
+	_, got = c.Take("0", "moon", "")
+	g.Expect(got).To(gomega.Equal(Unknown), "it is forgotten")
+}

@@ -133,6 +133,11 @@ func TestAnInterruptedResponseHasTheWordsThatWereHeard(t *testing.T) {
 			tr.Sounded("a", 700*time.Millisecond)
 			tr.Refused("a")
 		}, said, "cut by estimate"},
+		"the length of its pieces is known": {func(tr *Transcript) {
+			tr.Sounded("a", 700*time.Millisecond)
+			tr.Sounded("a", 700*time.Millisecond)
+			tr.Refused("a")
+		}, "one two", "cut by estimate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
