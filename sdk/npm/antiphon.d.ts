@@ -76,8 +76,8 @@ export interface TurnDetection {
 export interface Options {
   /** The server's address, such as "https://voice.example". Left out: the page's own origin. */
   url?: string;
-  /** A client secret that the page's own server has got, sent as a Bearer header. Never an API key. */
-  key?: string;
+  /** A client secret that the page's own server has got, sent as a Bearer header. Never an API key. A function is called for each call, and may fetch a fresh one. */
+  key?: string | (() => string | Promise<string>);
   model?: string;
   instructions?: string;
   voice?: string;
@@ -91,6 +91,8 @@ export interface Options {
   microphone?: string | false;
   /** The id of a device. Left out: the system's default. */
   speaker?: string;
+  /** How loud the agent is, from 0 to 1. Left out: 1. */
+  volume?: number;
   /** Used as the microphone. The page owns its tracks: the call does not stop them. */
   mediaStream?: MediaStream;
   /** The call begins with a muted microphone. */
@@ -105,7 +107,7 @@ export interface Options {
   iceServers?: readonly RTCIceServer[];
   /** "websocket": for networks that block WebRTC. Left out: "webrtc". */
   transport?: "webrtc" | "websocket";
-  /** The folder of antiphon.wasm and the other files. Left out: the one that antiphon.js was loaded from. */
+  /** The folder of antiphon.wasm and the other files. Left out: the one that antiphon.js was loaded from, or in a bundle the bundle itself. */
   assets?: string;
 }
 
@@ -381,6 +383,7 @@ export interface AntiphonTalkElement extends HTMLElement {
   readonly call: Call | null;
   /** An option of the next call. */
   tools: readonly Tool[];
+  key: Options["key"];
   mediaStream: MediaStream | undefined;
   /** Begins a call, as the button does, and returns it; null where the element is disabled. */
   start(): Promise<Call | null>;

@@ -22,9 +22,20 @@ export const microphone = async (id, exact) => {
 // bearer returns the header that carries the key, if there is a key.
 export const bearer = ({ key }) => (key ? { Authorization: `Bearer ${key}` } : {});
 
+// refused returns the server's refusal of the page's origin, and throws cause if there is none. A browser hides the refusal of a request to
+// another origin if it has headers or is no GET, and shows that of a GET without headers.
+export const refused = async (o, cause) => {
+  const hidden = o.url && cause.name !== "AbortError";
+  const response = hidden && (await fetch(`${o.url}/v1/antiphon/pipeline`, { signal: AbortSignal.timeout(3000) }).catch(() => {}));
+  if (response?.status !== 403) throw cause;
+  return response;
+};
+
 // post sends a session description to the server and returns the Response.
 export const post = (o, path, body, more) =>
-  fetch(o.url + path, { method: "POST", headers: { ...bearer(o), "Content-Type": "application/sdp", ...more?.headers }, body, signal: more?.signal });
+  fetch(o.url + path, {
+    method: "POST", headers: { ...bearer(o), "Content-Type": "application/sdp", ...more?.headers }, body, signal: more?.signal,
+  }).catch((cause) => refused(o, cause));
 
 // iceServers asks the server for its STUN and TURN servers. A server that does not answer, or is no Antiphon, names none.
 const iceServers = async (o) => {

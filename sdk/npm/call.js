@@ -5,10 +5,29 @@ import { begin, drop } from "./begin.js";
 import { AntiphonError, failure, read } from "./errors.js";
 import { program } from "./program.js";
 
-// patience is how long the program may take to load, in ms. Once it is loaded, its own time limits apply.
+// patience is how long the key and the program may take to arrive, in ms. Once it is loaded, its own time limits apply.
 const patience = 60_000;
 
 const noTurn = { interruptions: {}, turn: null };
+
+// kind names the type of a value, as the table of options does.
+const volume = "number from 0 to 1";
+const kind = (value) => (typeof value === "number" && value >= 0 && value <= 1 ? volume : typeof value);
+
+// What some options may be: a type, or one of these words.
+const options = {
+  url: "string", model: "string", instructions: "string", voice: "string", language: "string", textReplies: "boolean", muted: "boolean", prediction: "boolean",
+  speaker: "string", volume, transport: ["webrtc", "websocket"], "turnDetection.type": ["manual", "server", "semantic"], "turnDetection.eagerness": ["low", "medium", "high", "auto"],
+};
+
+// check throws the error for the first option that cannot be used.
+const check = (given) => {
+  for (const [name, may] of Object.entries(options)) {
+    const value = name.split(".").reduce((o, part) => o?.[part], given);
+    if (value === undefined || value === null || (typeof may === "string" ? kind(value) === may : may.includes(value))) continue;
+    throw failure("invalid", `the option ${name} is ${JSON.stringify(value)}`, typeof may === "string" ? `give a ${may}, or leave it out` : `give one of ${may.join(", ")}`);
+  }
+};
 
 // Call is one call. Its fields hold the present state; its events report changes of them.
 export class Call extends EventTarget {
@@ -48,38 +67,43 @@ export class Call extends EventTarget {
   #loadTimer = 0;
   #crash = (error) => this.#fail(error);
 
-  constructor(options, { assets, version }) {
+  constructor(options, files) {
     super();
-    this.#options = { ...options, url: (options.url ?? "").replace(/\/+$/, ""), worklet: `${assets}antiphon-worklet.js` };
+    this.#options = { ...options, url: (options.url ?? "").replace(/\/+$/, "") };
     this.muted = Boolean(options.muted);
     this.ready = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
     this.ready.catch(() => {}); // the error event reports it too
-    this.#start(assets, version).catch((error) =>
+    this.#start(files).catch((error) =>
       this.#fail(error instanceof AntiphonError ? error : failure("failed", `the call could not be placed: ${error.message}`, "call again, or reload the page", error)),
     );
   }
 
-  async #start(assets, version) {
+  async #start(files) {
     await null; // the caller of connect may add its listeners first
+    check(this.#options);
+    this.#loadTimer = setTimeout(() => this.#fail(failure("server_silent", "the key or the page's voice program did not arrive in time", "check the network, and call again")), patience);
+    this.#options.key = await (typeof this.#options.key === "function" ? this.#options.key() : this.#options.key);
+    if (this.#closed) return;
     const socket = this.#options.transport === "websocket";
     if (!socket && typeof RTCPeerConnection !== "function") {
       throw failure("unsupported", "this browser has no WebRTC", "use a current Chrome, Edge, Firefox or Safari");
     }
     this.#begun = socket ? null : begin(this.#options);
-    this.#loadTimer = setTimeout(() => this.#fail(failure("server_silent", "the page's voice program did not arrive in time", "check the network, and call again")), patience);
-    this.#program = await program(assets, version);
+    this.#program = await program(files);
+    const worklet = await files.worklet();
     clearTimeout(this.#loadTimer);
     if (this.#closed) return;
     this.#program.crash.add(this.#crash);
     const tools = this.#options.tools?.map((tool) => ({ ...tool, parameters: tool.parameters && JSON.stringify(tool.parameters) }));
     const begun = this.#begun;
     this.#begun = null;
-    const made = this.#program.connect({ ...this.#options, muted: this.muted, tools }, begun, this.#reported);
+    const made = this.#program.connect({ ...this.#options, worklet, muted: this.muted, tools }, begun, this.#reported);
     if (typeof made === "string") {
       if (begun) drop(begun);
       throw read(made);
     }
     this.#do = made;
+    if (kind(this.#options.volume) === volume) this.setVolume(this.#options.volume);
   }
 
   // The program calls this to report something. The page's listeners may call the program, which must not happen before it has

@@ -4,21 +4,25 @@ const define = (page, load) => {
   customElements.define(
     "antiphon-talk",
     class extends HTMLElement {
-      static observedAttributes = ["muted", "disabled", "label", "mode"];
+      static observedAttributes = ["muted", "disabled", "label", "mode", "microphone", "speaker", "volume"];
 
       // Options of the next call. A page may have set them before this script was loaded.
       tools = this.tools ?? [];
+      key = this.key;
       mediaStream = this.mediaStream;
 
       #talk = null;
       #loading = null;
 
       #loaded() {
-        return (this.#loading ??= load().then(({ Talk }) => (this.#talk = new Talk(this, page))));
+        return (this.#loading ??= load(this.getAttribute("assets")).then(({ Talk }) => (this.#talk = new Talk(this, page))));
       }
 
       connectedCallback() {
-        this.#loaded().catch((cause) => this.dispatchEvent(new CustomEvent("error", { detail: cause })));
+        this.#loaded().catch((cause) => {
+          (this.shadowRoot ?? this.attachShadow({ mode: "open" })).textContent = `${cause.message}: ${cause.remedy}`;
+          this.dispatchEvent(new CustomEvent("error", { detail: cause }));
+        });
       }
 
       // An element that is only moved within the page keeps its call.
@@ -48,7 +52,7 @@ const define = (page, load) => {
   );
 };
 
-// defineTalk defines <antiphon-talk> for the page, once. page has connect and preload; load loads talk.js.
+// defineTalk defines <antiphon-talk> for the page, once. page has connect and preload; load loads talk.js from the folder of the attribute assets.
 export const defineTalk = (page, load) => {
   if (globalThis.customElements && !customElements.get("antiphon-talk")) define(page, load);
 };

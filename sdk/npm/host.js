@@ -29,7 +29,7 @@ export const host = {
 
   // pipeline asks an Antiphon server for its pipeline and returns the response's fields and body.
   async pipeline({ url, ...o }, signal) {
-    const response = await fetch(`${url}/v1/antiphon/pipeline`, { headers: this.bearer(o), signal });
+    const response = await fetch(`${url}/v1/antiphon/pipeline`, { headers: this.bearer(o), signal }).catch((cause) => this.refused({ url }, cause));
     const answer = await answered(response);
     return answer.status ? answer : { ...answer, body: await response.json() };
   },

@@ -57,10 +57,10 @@ export class Peer extends BasePeer {
     return this.begun.applied;
   }
 
-  // restart restarts ICE: it sends a new offer for the call at its location and returns the response's fields with the answer's SDP.
-  async restart(location, signal) {
+  // restart restarts ICE: it sends a new offer for the call at its location and returns the response's fields with the answer's SDP. An empty offer changes nothing.
+  async restart(location, empty, signal) {
     const { host, connection, o } = this;
-    const response = await host.post(o, `${location}/restart`, await host.offered(connection, { iceRestart: true }), { signal });
+    const response = await host.post(o, `${location}/restart`, empty ? "" : await host.offered(connection, { iceRestart: true }), { signal });
     const answer = await answered(response);
     return answer.status ? answer : { ...answer, sdp: await response.text() };
   }

@@ -3,14 +3,19 @@
 import * as begin from "./begin.js";
 import { failure } from "./errors.js";
 
-// compile fetches and compiles the program.
-const compile = async (address) => {
+// fetched fetches and compiles the program.
+const fetched = async (address) => {
   const response = await fetch(address).catch((cause) => {
     throw failure("wasm_unreachable", `${address} cannot be loaded`, "check the address, and connect-src of the page's Content-Security-Policy", cause);
   });
   if (!response.ok) {
     throw failure("wasm_unreachable", `${address} is not there (status ${response.status})`, "serve the package's files, or name their folder in the option assets");
   }
+  return compiled(address, response);
+};
+
+// compiled compiles the program that a Response from that address has.
+export const compiled = async (address, response) => {
   try {
     const streams = WebAssembly.compileStreaming && response.headers.get("Content-Type")?.startsWith("application/wasm");
     return await (streams ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer()));
@@ -22,11 +27,18 @@ const compile = async (address) => {
   }
 };
 
-// support imports another of the script's files and returns the module.
-export const support = (address) =>
-  import(/* @vite-ignore */ /* webpackIgnore: true */ address).catch((cause) => {
+// imported waits for another of the script's files and returns the module.
+export const imported = (address, module) =>
+  module.catch((cause) => {
     throw failure("script_blocked", `${address} cannot be loaded`, "serve it beside antiphon.js, or name its folder in the option assets; and allow it in script-src of the page's Content-Security-Policy", cause);
   });
+
+// folder returns the script's other files in the folder of that address: program compiles a program, script imports a module, and worklet gives the address of the worklet.
+export const folder = (at, version) => ({
+  program: (name) => fetched(`${at}${name}?v=${version}`),
+  script: (name) => imported(at + name, import(`${at}${name}?v=${version}`)),
+  worklet: async () => `${at}antiphon-worklet.js`,
+});
 
 // sweep frees the browser's objects that a TinyGo program does not hold any more, because TinyGo runs no finalizers. It finds the
 // objects that are held in the program's memory, where a reference is the bits of a NaN with the object's number.
@@ -65,12 +77,12 @@ const run = (go, instance, shims, host) => {
   return program;
 };
 
-// load loads a program and starts it, with more functions in its host object. The script of the Talk page loads its own program in this way.
-export const load = async (assets, version, name = "antiphon.wasm", more = {}) => {
+// load loads a program of the files and starts it, with more functions in its host object. The script of the Talk page loads its own program in this way.
+export const load = async (files, name = "antiphon.wasm", more = {}) => {
   if (typeof WebAssembly !== "object") {
     throw failure("unsupported", "this browser has no WebAssembly", "use a current Chrome, Edge, Firefox or Safari");
   }
-  const [module, { Go, shims, host }] = await Promise.all([compile(`${assets}${name}?v=${version}`), support(`${assets}antiphon-exec.js?v=${version}`)]);
+  const [module, { Go, shims, host }] = await Promise.all([files.program(name), files.script("antiphon-exec.js")]);
   const go = new Go();
   return run(go, await WebAssembly.instantiate(module, go.importObject), shims, { ...host, ...more });
 };
@@ -78,9 +90,9 @@ export const load = async (assets, version, name = "antiphon.wasm", more = {}) =
 let loading, loaded;
 
 // program returns the page's one program. It loads it again if it could not be loaded or has ended.
-export const program = (assets, version) => {
+export const program = (files) => {
   if (loaded?.ended) loading = loaded = undefined;
-  loading ??= load(assets, version).then(
+  loading ??= load(files).then(
     (p) => (loaded = p),
     (error) => {
       loading = undefined;

@@ -21,6 +21,16 @@ const words = {
 
 const who = { user: "You", agent: "Agent", tool: "Tool" };
 
+// number returns the number that a text of an attribute is, and any other text as it is: the call refuses it.
+const number = (text) => (text?.trim() && !Number.isNaN(Number(text)) ? Number(text) : text);
+
+// What gives a call a changed attribute. An attribute that was removed has its default.
+const live = {
+  microphone: (call, id) => call.setMicrophone(id ?? ""),
+  speaker: (call, id) => call.setSpeaker(id ?? ""),
+  volume: (call, volume) => call.setVolume(number(volume ?? "1")),
+};
+
 // make returns a new element with properties or attributes, a part name, listeners and children.
 const make = (tag, { part, on = {}, ...fields } = {}, ...children) => {
   const element = document.createElement(tag);
@@ -56,6 +66,7 @@ export class Talk {
   #root;
   #parts = {};
   #held = false;
+  #refused = null; // the error of an attribute that the call did not take
   #dismissed = null; // the error that the user has dismissed
   #lines = new Map(); // of the transcript, by id
 
@@ -71,7 +82,23 @@ export class Talk {
   changed(name) {
     if (name === "muted" && !this.#push) this.call?.mute(this.#is("muted"));
     if (name === "disabled" && this.#is("disabled")) this.stop();
+    if (live[name]) this.#apply(name);
     this.#show();
+  }
+
+  // apply gives the call a changed attribute. A call that is being placed has begun with the old value, and gets the new one when it is connected.
+  async #apply(name) {
+    const { call } = this;
+    if (!this.#on || !(await call.ready.catch(() => null))) return;
+    const value = this.#host.getAttribute(name);
+    try {
+      await live[name](call, value);
+    } catch (error) {
+      if (this.call !== call || !this.#on || name === "microphone") return; // the call reports an error of its microphone
+      this.#refused = error;
+      this.#host.dispatchEvent(new CustomEvent("error", { detail: error }));
+      this.#show();
+    }
   }
 
   #is(attribute) {
@@ -91,12 +118,13 @@ export class Talk {
     if (this.#on || this.#is("disabled")) return this.call;
     const of = (name) => this.#host.getAttribute(name) ?? undefined;
     const call = this.#page.connect({
-      url: of("server"), key: of("key"), model: of("model"), instructions: of("instructions"), voice: of("voice"), language: of("language"),
+      url: of("server"), key: this.#host.key ?? of("client-secret") ?? of("key"), model: of("model"), instructions: of("instructions"), voice: of("voice"), language: of("language"),
       assets: of("assets"), prediction: of("prediction") !== "off", muted: this.#push || this.#is("muted"),
-      duckBy: this.#is("duck-by") ? Number(of("duck-by")) : undefined, tools: this.#host.tools,
+      duckBy: number(of("duck-by")), volume: number(of("volume")), transport: of("transport"), microphone: of("microphone"), speaker: of("speaker"), tools: this.#host.tools,
       mediaStream: this.#host.mediaStream, turnDetection: this.#push ? { type: "manual" } : undefined,
     });
     this.call = call;
+    this.#refused = null;
     this.#lines.clear();
     this.#parts.lines.replaceChildren();
     for (const type of ["state", "transcript", "interrupting", "error", "levels", "metrics"]) {
@@ -199,12 +227,13 @@ export class Talk {
 
   #dismiss() {
     this.#dismissed = this.#error;
+    this.#refused = null;
     this.call.dismissError();
     this.#show();
   }
 
   get #error() {
-    return this.call?.error ?? this.call?.microphoneError;
+    return this.#refused ?? this.call?.error ?? this.call?.microphoneError;
   }
 
   #level() {

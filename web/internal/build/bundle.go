@@ -5,9 +5,13 @@ package main
 // The scripts: esbuild bundles and minifies the sources of sdk/npm.
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -23,11 +27,11 @@ func bundle(version string, support []byte) (map[string][]byte, error) {
 	for name, o := range map[string]api.BuildOptions{
 		"antiphon.js": {
 			EntryPoints: []string{filepath.Join(npmSource, "antiphon.js")}, Format: api.FormatIIFE, GlobalName: "Antiphon",
-			Define: map[string]string{"HERE": "document.currentScript.src"},
+			Define: map[string]string{"HERE": "document.currentScript.src", "MODULE": "false"},
 		},
 		"antiphon.mjs": {
 			EntryPoints: []string{filepath.Join(npmSource, "antiphon.js")}, Format: api.FormatESModule,
-			Define: map[string]string{"HERE": "import.meta.url"},
+			Define: map[string]string{"HERE": "import.meta.url", "MODULE": "true"},
 		},
 		"antiphon-worklet.js": {EntryPoints: []string{filepath.Join(npmSource, "worklet.js")}, Format: api.FormatIIFE},
 		"talk-page.js":        {EntryPoints: []string{pageSource}, Format: api.FormatESModule},
@@ -51,9 +55,22 @@ func bundle(version string, support []byte) (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		files[name] = content
+		files[name] = anyAddress.ReplaceAll(content, []byte("import(/*@vite-ignore*//*webpackIgnore:true*/$1)"))
 	}
 	return files, nil
+}
+
+// anyAddress is an import of an address that only the page knows. esbuild removes the comments that keep bundlers from looking for it.
+var anyAddress = regexp.MustCompile("import\\((`[^`]*`|[\\w$]+)\\)")
+
+// embedded returns the module with the files that a page's bundle has instead of a folder: the program, packed, and the worklet.
+func embedded(program, worklet []byte) ([]byte, error) {
+	_, packed, err := pack(program)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(string(worklet))
+	return fmt.Appendf(nil, "export const program=%q,worklet=%s;\n", base64.StdEncoding.EncodeToString(packed), text), err
 }
 
 // shimmed returns the definitions with which esbuild replaces the global names that the support script would leave in a page: it puts
@@ -73,6 +90,7 @@ func bundled(o api.BuildOptions) ([]byte, error) {
 	o.Bundle, o.Platform, o.Target, o.LogLevel = true, api.PlatformBrowser, api.ES2022, api.LogLevelSilent
 	o.MinifyWhitespace, o.MinifyIdentifiers, o.MinifySyntax = true, true, true
 	o.Charset = api.CharsetUTF8
+	o.External = []string{"./antiphon-exec.js", "./antiphon-talk.js", "./antiphon-embedded.js"} // files of the package, which a page's bundler finds
 	o.Plugins = []api.Plugin{styles}
 	made := api.Build(o)
 	if len(made.Errors) > 0 {

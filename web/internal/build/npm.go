@@ -32,8 +32,11 @@ func writePackage(generated, folder string) error {
 			return err
 		}
 	}
+	if err := writeEmbedded(folder); err != nil {
+		return err
+	}
 	for _, name := range []string{
-		"LICENSE", filepath.Join(npmSource, "package.json"), filepath.Join(npmSource, "antiphon.d.ts"), filepath.Join(npmSource, "README.md"),
+		"LICENSE", filepath.Join(npmSource, "react.d.ts"), filepath.Join(npmSource, "package.json"), filepath.Join(npmSource, "antiphon.d.ts"), filepath.Join(npmSource, "README.md"),
 	} {
 		content, err := os.ReadFile(name)
 		if err != nil {
@@ -47,6 +50,23 @@ func writePackage(generated, folder string) error {
 		}
 	}
 	return nil
+}
+
+// writeEmbedded writes the module of embedded from the files of the package.
+func writeEmbedded(folder string) error {
+	program, err := os.ReadFile(filepath.Join(folder, "antiphon.wasm"))
+	if err != nil {
+		return err
+	}
+	worklet, err := os.ReadFile(filepath.Join(folder, "antiphon-worklet.js"))
+	if err != nil {
+		return err
+	}
+	module, err := embedded(program, worklet)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, "antiphon-embedded.js"), module, 0o644)
 }
 
 // unpack writes the content of a file that gzip has packed.
