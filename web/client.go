@@ -132,7 +132,7 @@ func (c *Client) refresh() {
 
 // keepLatency returns the latency to show: the last known one of the present call.
 func keepLatency(before Latency, v Snapshot) Latency {
-	if v.Latency.Total > 0 || v.Phase == PhaseConnecting {
+	if v.Latency.Total > 0 || v.Latency.Failed || v.Phase == PhaseConnecting {
 		return v.Latency
 	}
 	return before

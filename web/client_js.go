@@ -37,11 +37,11 @@ func turnDetection() *sdk.TurnDetection {
 // show it before the first call; nil when there is none.
 func pageProblem() *Problem {
 	if err := browser.Supported(); err != nil {
-		p := ProblemOf(ProblemUnsupported, "")
+		p := ProblemOf(problemUnsupported, "")
 		return &p
 	}
 	if !js.Global().Get("isSecureContext").Truthy() {
-		p := ProblemOf(ProblemInsecure, "")
+		p := ProblemOf(problemInsecure, "")
 		return &p
 	}
 	return nil

@@ -323,9 +323,9 @@ func (d *desk) settled() bool {
 }
 
 func TestThePagesOwnProblemIsShownUntilTheCall(t *testing.T) {
-	insecure := ProblemOf(ProblemInsecure, "")
+	insecure := ProblemOf(problemInsecure, "")
 	d := newDesk(t, &insecure)
-	d.Eventually(d.problem).Should(gomega.Equal(ProblemInsecure))
+	d.Eventually(d.problem).Should(gomega.Equal(problemInsecure))
 	d.client.Dismiss()
 	d.Expect(d.problem()).To(gomega.BeEmpty())
 }
@@ -334,14 +334,14 @@ func TestAMicrophoneProblemCanBeDismissed(t *testing.T) {
 	d := newDesk(t, nil)
 	d.connected()
 	d.line.tell(sdk.MicrophoneFailed{Err: &sdk.Error{Kind: sdk.ErrPermission}})
-	d.Eventually(d.problem).Should(gomega.Equal(ProblemPermission))
+	d.Eventually(d.problem).Should(gomega.Equal(problemPermission))
 	d.Expect(d.shown().TextOnly).To(gomega.BeTrue())
 	d.client.Dismiss()
 	d.Eventually(d.problem).Should(gomega.BeEmpty())
 
 	d.line.mic = &sdk.Error{Kind: sdk.ErrPermission}
 	d.client.RetryMicrophone()
-	d.Eventually(d.problem).Should(gomega.Equal(ProblemPermission), "it was tried again and refused again")
+	d.Eventually(d.problem).Should(gomega.Equal(problemPermission), "it was tried again and refused again")
 }
 
 func TestAKeyIsPassedOnAndTheCallPlaced(t *testing.T) {

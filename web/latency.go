@@ -18,6 +18,7 @@ type Latency struct {
 	Voice       int // first sound of the answer
 	Network     int // on its way to the listener
 	Written     bool
+	Failed      bool // nothing was heard: the answer has failed, and has no latency
 }
 
 // Part is one share of a latency.

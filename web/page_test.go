@@ -16,7 +16,7 @@ import (
 func shown(s Snapshot) string { return ui.HTML(NewPage(nil, s).render()) }
 
 func TestPageShowsEveryPhase(t *testing.T) {
-	for _, p := range Phases() {
+	for _, p := range phases() {
 		t.Run(string(p), func(t *testing.T) {
 			g := gomega.NewWithT(t)
 			html := shown(Snapshot{Phase: p})
@@ -105,7 +105,7 @@ func TestComponentsShowHowToGetWhatIsMissing(t *testing.T) {
 
 func TestProblemIsAnAlertWithARemedy(t *testing.T) {
 	g := gomega.NewWithT(t)
-	p := ProblemOf(ProblemPermission, "NotAllowedError")
+	p := ProblemOf(problemPermission, "NotAllowedError")
 	html := shown(Snapshot{Phase: PhaseListening, TextOnly: true, Problem: &p})
 	g.Expect(html).To(gomega.ContainSubstring(`data-kind="permission"`))
 	g.Expect(html).To(gomega.ContainSubstring(`role="alert"`))
@@ -117,7 +117,7 @@ func TestProblemIsAnAlertWithARemedy(t *testing.T) {
 
 func TestKeyIsAskedForInAField(t *testing.T) {
 	g := gomega.NewWithT(t)
-	p := ProblemOf(ProblemKey, "")
+	p := ProblemOf(problemKey, "")
 	html := shown(Snapshot{Phase: PhaseError, Problem: &p})
 	g.Expect(html).To(gomega.ContainSubstring(`type="password"`))
 	g.Expect(html).To(gomega.ContainSubstring("Use this key"))

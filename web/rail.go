@@ -29,6 +29,8 @@ func (p *Page) pipeline(pl Pipeline) *ui.Node {
 // note says why the list is empty or not up to date.
 func (p Pipeline) note() string {
 	switch {
+	case p.Keyed:
+		return "The server tells it with the key."
 	case p.Unreachable:
 		return "The server does not answer just now."
 	case len(p.Components) == 0:
@@ -42,7 +44,7 @@ func (p *Page) component(c Component) *ui.Node {
 	return ui.New("li").Data("state", string(c.State)).Data("stage", c.Stage).Body(
 		ui.New("div").Class("component-head").Body(
 			ui.New("span").Class("component-stage").Text(stageName(c.Stage)),
-			ui.New("span").Class("component-state").Text(stateName(c.State)),
+			ui.New("span").Class("component-state").Text(string(c.State)),
 		),
 		ui.New("p").Class("component-name").Text(c.Name),
 		ui.If(c.Detail != "", func() *ui.Node {

@@ -20,14 +20,6 @@ const (
 	PhaseError        Phase = "error"        // the call ended with a problem
 )
 
-// Phases lists every phase in the order of a call.
-func Phases() []Phase {
-	return []Phase{
-		PhaseLoading, PhaseIdle, PhaseConnecting, PhaseListening, PhaseHearing,
-		PhaseThinking, PhaseSpeaking, PhaseInterrupted, PhaseReconnecting, PhaseError,
-	}
-}
-
 // InCall reports whether the phase belongs to a call that can be ended.
 func (p Phase) InCall() bool {
 	switch p {
@@ -89,16 +81,17 @@ type Pipeline struct {
 	Name        string
 	Components  []Component
 	Unreachable bool // the last request got no answer
+	Keyed       bool // the server tells it only with a key
 }
 
-// incomplete reports whether a part is missing.
-func (p Pipeline) incomplete() bool {
+// incomplete returns the stage of a part that is missing or has failed: that of the model, or else the first one; "" for none.
+func (p Pipeline) incomplete() (stage string) {
 	for _, c := range p.Components {
-		if c.State == ComponentMissing || c.State == ComponentFailed {
-			return true
+		if (c.State == ComponentMissing || c.State == ComponentFailed) && (stage == "" || stageName(c.Stage) == "Answers") {
+			stage = c.Stage
 		}
 	}
-	return false
+	return stage
 }
 
 // Device is a microphone or a loudspeaker that the browser offers.

@@ -104,15 +104,17 @@ func (p *Page) problem(pr *Problem) *ui.Node {
 				return ui.New("p").Class("problem-detail").Text(pr.Detail)
 			}),
 		),
-		ui.New("button").ID("dismiss").Class("bare").Type("button").Aria("label", "Close this message").
-			OnClick(p.onDismiss).Body(icon(iconClose)),
-		ui.If(pr.Remedy != RemedyNone, func() *ui.Node { return p.remedy(pr.Remedy) }),
+		ui.If(!pr.Kind.lasts(), func() *ui.Node {
+			return ui.New("button").ID("dismiss").Class("bare").Type("button").Aria("label", "Close this message").
+				OnClick(p.onDismiss).Body(icon(iconClose))
+		}),
+		ui.If(pr.Remedy != remedyNone, func() *ui.Node { return p.remedy(pr.Remedy) }),
 	)
 }
 
 func (p *Page) remedy(r Remedy) *ui.Node {
-	button := ui.New("button").ID("remedy").Class("control strong").Text(remedyLabel(r))
-	if r != RemedyKey {
+	button := ui.New("button").ID("remedy").Class("control strong").Text(remedyLabels[r])
+	if r != remedyKey {
 		return ui.New("div").Class("remedy").Body(button.Type("button").OnClick(p.onRemedy))
 	}
 	return ui.New("form").Class("remedy").OnSubmit(p.onKey).Body(
@@ -129,13 +131,13 @@ func (p *Page) onRemedy() {
 		return
 	}
 	switch p.shown.Problem.Remedy {
-	case RemedyRetry:
+	case remedyRetry:
 		p.act(Driver.Talk)
-	case RemedyMic:
+	case remedyMic:
 		p.act(Driver.RetryMicrophone)
-	case RemedyPlay:
+	case remedyPlay:
 		p.act(Driver.Play)
-	case RemedyKey, RemedyNone:
+	case remedyKey, remedyNone:
 	}
 }
 

@@ -4,6 +4,7 @@ package web
 
 import (
 	"errors"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -95,6 +96,9 @@ func lineOf(e *sdk.Entry) Line {
 		Interrupted: e.Interrupted && !e.Live,
 		Failed:      e.Failed, Note: e.Note,
 	}
+	if e.Failed && e.Spoken && e.Role == sdk.User {
+		l.Note = "" // the problem says why
+	}
 	switch e.Role {
 	case sdk.User:
 		l.Role = RoleUser
@@ -135,7 +139,7 @@ func clip(text string) string {
 }
 
 func pipelineOf(p sdk.Pipeline) Pipeline {
-	v := Pipeline{Name: p.Name, Unreachable: p.Err != nil, Components: make([]Component, 0, len(p.Components))}
+	v := Pipeline{Name: p.Name, Unreachable: p.Err != nil, Keyed: refusal(p.Err) == problemKey, Components: make([]Component, 0, len(p.Components))}
 	for _, c := range p.Components {
 		v.Components = append(v.Components, Component{
 			Stage: c.Stage, Name: c.Name, State: ComponentState(c.State), Detail: c.Detail, Install: c.Install,
@@ -160,6 +164,9 @@ func devicesOf(from []sdk.Device) []Device {
 // measurement when the answer is over; until then the latency is not known.
 func latencyOf(s sdk.Snapshot) Latency {
 	t := s.LastTurn
+	if n := len(s.Transcript); n > 0 && s.Transcript[n-1].Failed {
+		return Latency{Failed: true}
+	}
 	if t == nil || t.Server == nil && (s.State == sdk.Thinking || s.State == sdk.AgentSpeaking) {
 		return Latency{}
 	}
@@ -196,70 +203,101 @@ func milliseconds(d time.Duration) int {
 }
 
 // problemOf returns the worst problem: first one that ended or disturbed the
-// call, then a missing microphone, then blocked sound.
+// call, then a stage that does not work, then a missing microphone, then blocked sound.
 func problemOf(s sdk.Snapshot) *Problem {
 	var p Problem
+	stage, why := brokenStage(s)
 	switch {
+	case stage != "" && callProblem(s.Err) == problemServer:
+		p = ProblemOf(stage, why)
 	case s.Err != nil && s.State == sdk.Reconnecting:
-		p = ProblemOf(ProblemAway, detailOf(s.Err))
+		p = ProblemOf(problemAway, detailOf(s.Err))
 	case s.Err != nil:
 		p = ProblemOf(callProblem(s.Err), detailOf(s.Err))
 	case s.MicErr != nil:
 		p = ProblemOf(microphoneProblem(s.MicErr), detailOf(s.MicErr))
 	case s.SoundBlocked:
-		p = ProblemOf(ProblemBlocked, "")
-	case s.State == sdk.Disconnected && refusal(s.Pipeline.Err) == ProblemKey:
-		p = ProblemOf(ProblemKey, "")
+		p = ProblemOf(problemBlocked, "")
+	case s.State == sdk.Disconnected && refusal(s.Pipeline.Err) == problemKey:
+		p = ProblemOf(problemKey, "")
 	default:
 		return nil
 	}
 	return &p
 }
 
+// brokenStage returns the problem of a stage that does not work, and what the server says of it: a stage that has failed, the stage that the
+// server's error names, or that of the last line of the transcript that failed. It returns "" if all work.
+func brokenStage(s sdk.Snapshot) (ProblemKind, string) {
+	for _, c := range s.Pipeline.Components {
+		if ComponentState(c.State) == ComponentFailed {
+			return stageProblems[stageName(c.Stage)], c.Detail
+		}
+	}
+	var told *sdk.ServerError
+	if errors.As(s.Err, &told) {
+		if stage, failed := strings.CutSuffix(told.Code, "_failed"); failed {
+			return stageProblems[stageName(stage)], told.Error()
+		}
+	}
+	for i := len(s.Transcript) - 1; i >= 0; i-- {
+		if e := s.Transcript[i]; e.Role == sdk.User && e.Spoken {
+			if e.Failed {
+				return problemEars, ""
+			}
+			break
+		}
+	}
+	return "", ""
+}
+
+// stageProblems has the problem of a stage that does not work, by the stage's name on the page.
+var stageProblems = map[string]ProblemKind{"Recognition": problemEars, "Answers": problemModel, "Voice": problemVoice}
+
 func callProblem(err error) ProblemKind {
 	switch {
 	case errors.Is(err, sdk.ErrRefused):
 		return refusal(err)
 	case errors.Is(err, sdk.ErrUnsupported):
-		return ProblemUnsupported
+		return problemUnsupported
 	case errors.Is(err, sdk.ErrServerGone):
-		return ProblemServerGone
+		return problemServerGone
 	case errors.Is(err, sdk.ErrServerSilent):
-		return ProblemSilent
+		return problemSilent
 	case errors.Is(err, sdk.ErrBegunAnew):
-		return ProblemAnew
+		return problemAnew
 	default:
-		return ProblemServer
+		return problemServer
 	}
 }
 
-// refusal returns the kind of a server's refusal, or ProblemServer when it is
+// refusal returns the kind of a server's refusal, or problemServer when it is
 // none that a user can do something about.
 func refusal(err error) ProblemKind {
 	var refused *sdk.RefusedError
 	if !errors.As(err, &refused) {
-		return ProblemServer
+		return problemServer
 	}
 	switch refused.Status {
-	case 401, 403:
-		return ProblemKey
+	case 401:
+		return problemKey
 	case 429, 503:
-		return ProblemBusy
+		return problemBusy
 	default:
-		return ProblemServer
+		return problemServer
 	}
 }
 
 func microphoneProblem(err error) ProblemKind {
 	switch {
 	case errors.Is(err, sdk.ErrPermission):
-		return ProblemPermission
+		return problemPermission
 	case errors.Is(err, sdk.ErrNoMicrophone):
-		return ProblemNoMicrophone
+		return problemNoMicrophone
 	case errors.Is(err, sdk.ErrUnsupported):
-		return ProblemInsecure
+		return problemInsecure
 	default:
-		return ProblemMicBusy
+		return problemMicBusy
 	}
 }
 

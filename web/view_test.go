@@ -100,28 +100,50 @@ func TestLatencyPrefersTheServersMeasurement(t *testing.T) {
 	g.Expect(viewOf(written).Latency.Written).To(gomega.BeTrue())
 }
 
+// TestAStageThatWorksAgain: the problem of a stage goes when the stage works, and the page says nothing of what its server's addresses are.
+func TestAStageThatWorksAgain(t *testing.T) {
+	g := gomega.NewWithT(t)
+	lost := sdk.Entry{ItemID: "1", Role: sdk.User, Spoken: true, Failed: true, Note: "dial tcp 10.0.0.7:9000: refused"}
+	failed := viewOf(sdk.Snapshot{Transcript: []sdk.Entry{lost}})
+	g.Expect(failed.Lines[0].Note).To(gomega.BeEmpty())
+	g.Expect(failed.Problem.Advice).To(gomega.ContainSubstring("Writing works."))
+	g.Expect(failed.Latency).To(gomega.Equal(Latency{Failed: true}))
+	g.Expect(viewOf(sdk.Snapshot{Transcript: []sdk.Entry{lost, {ItemID: "2", Role: sdk.User, Spoken: true}}}).Problem).To(gomega.BeNil())
+}
+
 func TestErrorsBecomeProblems(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		s    sdk.Snapshot
 		want ProblemKind
 	}{
-		{"server gone", sdk.Snapshot{Err: &sdk.Error{Kind: sdk.ErrServerGone}}, ProblemServerGone},
-		{"being brought back", sdk.Snapshot{State: sdk.Reconnecting, Err: sdk.ErrServerGone}, ProblemAway},
-		{"brought back without the conversation", sdk.Snapshot{State: sdk.Listening, Err: sdk.ErrBegunAnew}, ProblemAnew},
-		{"server silent", sdk.Snapshot{Err: sdk.ErrServerSilent}, ProblemSilent},
-		{"no WebRTC", sdk.Snapshot{Err: &sdk.Error{Kind: sdk.ErrUnsupported}}, ProblemUnsupported},
-		{"wrong key", sdk.Snapshot{Err: &sdk.RefusedError{Status: 401}}, ProblemKey},
-		{"full", sdk.Snapshot{Err: &sdk.RefusedError{Status: 503}}, ProblemBusy},
-		{"refused", sdk.Snapshot{Err: &sdk.RefusedError{Status: 400}}, ProblemServer},
-		{"error event", sdk.Snapshot{Err: &sdk.ServerError{Message: "no"}}, ProblemServer},
-		{"refused microphone", sdk.Snapshot{AudioState: sdk.AudioState{MicErr: &sdk.Error{Kind: sdk.ErrPermission}}}, ProblemPermission},
-		{"no microphone", sdk.Snapshot{AudioState: sdk.AudioState{MicErr: sdk.ErrNoMicrophone}}, ProblemNoMicrophone},
-		{"busy microphone", sdk.Snapshot{AudioState: sdk.AudioState{MicErr: sdk.ErrMicrophoneBusy}}, ProblemMicBusy},
-		{"insecure page", sdk.Snapshot{AudioState: sdk.AudioState{MicErr: sdk.ErrUnsupported}}, ProblemInsecure},
-		{"the call comes first", sdk.Snapshot{Err: sdk.ErrServerGone, AudioState: sdk.AudioState{MicErr: sdk.ErrNoMicrophone}}, ProblemServerGone},
-		{"no sound before a click", sdk.Snapshot{AudioState: sdk.AudioState{SoundBlocked: true}}, ProblemBlocked},
-		{"a key is needed", sdk.Snapshot{Pipeline: sdk.Pipeline{Err: &sdk.RefusedError{Status: 401}}}, ProblemKey},
+		{"server gone", sdk.Snapshot{Err: &sdk.Error{Kind: sdk.ErrServerGone}}, problemServerGone},
+		{"being brought back", sdk.Snapshot{State: sdk.Reconnecting, Err: sdk.ErrServerGone}, problemAway},
+		{"brought back without the conversation", sdk.Snapshot{State: sdk.Listening, Err: sdk.ErrBegunAnew}, problemAnew},
+		{"server silent", sdk.Snapshot{Err: sdk.ErrServerSilent}, problemSilent},
+		{"no WebRTC", sdk.Snapshot{Err: &sdk.Error{Kind: sdk.ErrUnsupported}}, problemUnsupported},
+		{"wrong key", sdk.Snapshot{Err: &sdk.RefusedError{Status: 401}}, problemKey},
+		{"full", sdk.Snapshot{Err: &sdk.RefusedError{Status: 503}}, problemBusy},
+		{"refused", sdk.Snapshot{Err: &sdk.RefusedError{Status: 400}}, problemServer},
+		{"error event", sdk.Snapshot{Err: &sdk.ServerError{Message: "no"}}, problemServer},
+		{"refused microphone", sdk.Snapshot{AudioState: sdk.AudioState{MicErr: &sdk.Error{Kind: sdk.ErrPermission}}}, problemPermission},
+		{"no microphone", sdk.Snapshot{AudioState: sdk.AudioState{MicErr: sdk.ErrNoMicrophone}}, problemNoMicrophone},
+		{"busy microphone", sdk.Snapshot{AudioState: sdk.AudioState{MicErr: sdk.ErrMicrophoneBusy}}, problemMicBusy},
+		{"insecure page", sdk.Snapshot{AudioState: sdk.AudioState{MicErr: sdk.ErrUnsupported}}, problemInsecure},
+		{"the call comes first", sdk.Snapshot{Err: sdk.ErrServerGone, AudioState: sdk.AudioState{MicErr: sdk.ErrNoMicrophone}}, problemServerGone},
+		{"no sound before a click", sdk.Snapshot{AudioState: sdk.AudioState{SoundBlocked: true}}, problemBlocked},
+		{"a page of a wrong origin", sdk.Snapshot{Err: &sdk.RefusedError{Status: 403}}, problemServer},
+		{"the model fails", sdk.Snapshot{Err: &sdk.ServerError{Code: "model_failed", Message: "no"}}, problemModel},
+		{"the voice fails", sdk.Snapshot{Err: &sdk.ServerError{Code: "synthesizer_failed", Message: "no"}}, problemVoice},
+		{"the server says that the model has failed", sdk.Snapshot{Pipeline: sdk.Pipeline{Components: []sdk.Component{{Stage: "model", State: "failed"}}}}, problemModel},
+		{
+			"a stage that has failed comes before its error", sdk.Snapshot{
+				Err:      &sdk.ServerError{Code: "model_failed"},
+				Pipeline: sdk.Pipeline{Components: []sdk.Component{{Stage: "model", State: "failed", Detail: "start Ollama"}}},
+			}, problemModel,
+		},
+		{"words that are not understood", sdk.Snapshot{Transcript: []sdk.Entry{{Role: sdk.User, Spoken: true, Failed: true}}}, problemEars},
+		{"a key is needed", sdk.Snapshot{Pipeline: sdk.Pipeline{Err: &sdk.RefusedError{Status: 401}}}, problemKey},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)

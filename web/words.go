@@ -2,6 +2,8 @@ package web
 
 // The texts for states, hints, stages and components.
 
+import "cmp"
+
 // statusText returns the state of the call in a few words.
 func (s Snapshot) statusText() string {
 	switch s.Phase {
@@ -49,8 +51,8 @@ func (s Snapshot) hintText() string {
 	case PhaseLoading:
 		return "The page is loading its program."
 	case PhaseIdle:
-		if s.Pipeline.incomplete() {
-			return "A part of the voice is missing: see Pipeline. Writing works."
+		if stage := s.Pipeline.incomplete(); stage != "" {
+			return cmp.Or(incompleteHints[stageName(stage)], "A part is missing: see Pipeline.")
 		}
 		return "Press the button and speak, or write a message."
 	case PhaseConnecting:
@@ -80,6 +82,13 @@ func (s Snapshot) hintText() string {
 		return "What was said stays on this page until the next call."
 	}
 	return ""
+}
+
+// incompleteHints are what the user can do while a stage is missing or does not work, by the stage's name on the page.
+var incompleteHints = map[string]string{
+	"Recognition": "Speech is not understood: see Pipeline. Writing works.",
+	"Answers":     "The model does not work, and nothing is answered: see Pipeline.",
+	"Voice":       "The voice does not work: see Pipeline. The answers come in writing.",
 }
 
 // thinkingHint returns why the answer is not there yet, as far as the server has said.
@@ -123,33 +132,7 @@ func (s Snapshot) canInterrupt() bool {
 	return s.Phase == PhaseSpeaking || s.Phase == PhaseThinking
 }
 
-// stageName returns the word that the page shows for a pipeline stage.
-func stageName(stage string) string {
-	switch stage {
-	case "transcription", "transcribe", "transcriber", "stt":
-		return "Recognition"
-	case "model", "llm", "assistant":
-		return "Answers"
-	case "synthesis", "synthesize", "synthesizer", "tts":
-		return "Voice"
-	case "turn", "vad", "turn_detection":
-		return "Turn taking"
-	default:
-		return stage
-	}
-}
+// stageNames are the words that the page shows for the stages of a pipeline.
+var stageNames = map[string]string{"transcriber": "Recognition", "model": "Answers", "synthesizer": "Voice"}
 
-// stateName returns the word that the page shows for a component's state.
-func stateName(s ComponentState) string {
-	switch s {
-	case ComponentReady:
-		return "ready"
-	case ComponentLoading:
-		return "loading"
-	case ComponentMissing:
-		return "missing"
-	case ComponentFailed:
-		return "failed"
-	}
-	return string(s)
-}
+func stageName(stage string) string { return cmp.Or(stageNames[stage], stage) }

@@ -55,15 +55,17 @@ func TestEveryPhaseHasItsWords(t *testing.T) {
 	}
 }
 
+// TestAMissingPartIsShownBeforeTheCall: while a stage is missing, the page says what the user can do.
 func TestAMissingPartIsShownBeforeTheCall(t *testing.T) {
-	g := gomega.NewWithT(t)
-	s := Snapshot{Phase: PhaseIdle, Pipeline: Pipeline{Components: []Component{{State: ComponentMissing}}}}
-	g.Expect(s.hintText()).To(gomega.ContainSubstring("see Pipeline"))
+	for stage, want := range map[string]string{"transcriber": "Writing works", "model": "nothing is answered", "synthesizer": "come in writing", "new": "see Pipeline"} {
+		s := Snapshot{Phase: PhaseIdle, Pipeline: Pipeline{Components: []Component{{Stage: stage, State: ComponentMissing}}}}
+		gomega.NewWithT(t).Expect(s.hintText()).To(gomega.ContainSubstring(want))
+	}
 }
 
 func TestOnlyAnAnswerUnderWayCanBeInterrupted(t *testing.T) {
 	g := gomega.NewWithT(t)
-	for _, p := range Phases() {
+	for _, p := range phases() {
 		want := p == PhaseSpeaking || p == PhaseThinking
 		g.Expect(Snapshot{Phase: p}.canInterrupt()).To(gomega.Equal(want), string(p))
 	}
@@ -71,8 +73,8 @@ func TestOnlyAnAnswerUnderWayCanBeInterrupted(t *testing.T) {
 
 func TestEveryProblemSaysWhatToDo(t *testing.T) {
 	kinds := []ProblemKind{
-		ProblemNoMicrophone, ProblemPermission, ProblemMicBusy, ProblemServerGone, ProblemSilent, ProblemInsecure,
-		ProblemUnsupported, ProblemKey, ProblemBusy, ProblemBlocked, ProblemServer, ProblemAway, ProblemAnew,
+		problemNoMicrophone, problemPermission, problemMicBusy, problemServerGone, problemSilent, problemInsecure,
+		problemUnsupported, problemKey, problemBusy, problemBlocked, problemServer, problemAway, problemAnew,
 	}
 	g := gomega.NewWithT(t)
 	titles := make(map[string]ProblemKind)
@@ -83,8 +85,16 @@ func TestEveryProblemSaysWhatToDo(t *testing.T) {
 		g.Expect(p.Advice).NotTo(gomega.BeEmpty(), string(kind))
 		g.Expect(titles).NotTo(gomega.HaveKey(p.Title), string(kind))
 		titles[p.Title] = kind
-		if p.Remedy != RemedyNone {
-			g.Expect(remedyLabel(p.Remedy)).NotTo(gomega.BeEmpty(), string(kind))
+		if p.Remedy != remedyNone {
+			g.Expect(remedyLabels[p.Remedy]).NotTo(gomega.BeEmpty(), string(kind))
 		}
+	}
+}
+
+// phases lists every phase in the order of a call.
+func phases() []Phase {
+	return []Phase{
+		PhaseLoading, PhaseIdle, PhaseConnecting, PhaseListening, PhaseHearing,
+		PhaseThinking, PhaseSpeaking, PhaseInterrupted, PhaseReconnecting, PhaseError,
 	}
 }

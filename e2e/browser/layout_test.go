@@ -28,7 +28,7 @@ const frameJS = `(() => {
 // The page fits a telephone and a desk, by day and by night, before, in and after a conversation. The screenshots are
 // kept.
 func TestLayout(t *testing.T) {
-	for _, size := range []size{{390, 844}, {1440, 900}} {
+	for _, size := range []size{{390, 844}, {1440, 900}, {320, 568}, {568, 320}} {
 		t.Run(fmt.Sprint(size.width), func(t *testing.T) {
 			t.Parallel()
 			g := matching(t)
@@ -90,7 +90,9 @@ func (p *talk) fits(name string, size size) {
 func (p *talk) newestInSight() {
 	p.t.Helper()
 	p.g.Eventually(func(g gomega.Gomega) {
-		g.Expect(p.frame(g, "#transcript > li:last-of-type").Bottom).To(gomega.BeNumerically("<=", p.frame(g, ".composer").Top+1))
+		newest, field := p.frame(g, "#transcript > li:last-of-type"), p.frame(g, ".composer")
+		g.Expect(newest.Bottom).To(gomega.BeNumerically("<=", field.Top+1))
+		g.Expect(p.frame(g, "#scroll").Top).To(gomega.BeNumerically("<=", field.Top-60), "at least two lines are in sight")
 	}).Should(gomega.Succeed())
 }
 

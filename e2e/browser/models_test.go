@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ import (
 // standIns are servers that answer as Ollama, speaches and Kokoro-FastAPI do. They recognise and speak the tones of the scripted pipeline.
 type standIns struct {
 	speech *pipeline.Pipeline
+	spoken atomic.Value   // the text that was spoken last
 	closed chan time.Time // when a client closed the request of a long answer
 }
 
@@ -135,6 +137,9 @@ func (s *standIns) transcribe(w http.ResponseWriter, r *http.Request) {
 	for result := range u.Results() {
 		text = result.Text
 	}
+	if spoken, _ := s.spoken.Load().(string); strings.HasPrefix(text, "speech of ") {
+		text = spoken // the tones of the synthesizer are no message for the recogniser
+	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]string{"text": text})
 }
@@ -146,6 +151,7 @@ func (s *standIns) speak(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	s.spoken.Store(body.Input)
 	w.Header().Set("Content-Type", "audio/pcm")
 	_ = s.speech.Synthesizer.Synthesize(r.Context(), pipeline.Utterance{Text: body.Input}, func(pcm []int16) error { // the client sees the end
 		err := binary.Write(w, binary.LittleEndian, pcm)

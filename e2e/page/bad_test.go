@@ -3,6 +3,8 @@ package page_test
 // Pages that cannot place a call, or lose a feature or the server.
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -34,6 +36,16 @@ func TestAPageThatCannotCallSaysWhy(t *testing.T) {
 		"the files are elsewhere": {options: `{ assets: location.origin }`, code: "script_blocked|wasm_unreachable", remedy: "assets"},
 		"no server":               {options: `{ url: "http://127.0.0.1:9" }`, code: "server_gone", remedy: "check that it runs"},
 		"no depth of ducking":     {options: `{ duckBy: 90 }`, code: "invalid", remedy: ""},
+		"no transport":            {options: `{ transport: "carrier" }`, code: "invalid", remedy: "webrtc, websocket"},
+		"no volume":               {options: `{ volume: 1.5 }`, code: "invalid", remedy: "0 to 1"},
+		"no loudspeaker":          {options: `{ speaker: 5 }`, code: "invalid", remedy: "give a string"},
+		"no turn detection":       {options: `{ turnDetection: { type: "nope" } }`, code: "invalid", remedy: "manual, server, semantic"},
+		"no text":                 {options: `{ instructions: 5 }`, code: "invalid", remedy: "give a string"},
+		"a key that never comes": {
+			prepare: `const later = setTimeout; window.setTimeout = (f, ms) => later(f, ms === 60_000 ? 1 : ms)`,
+			options: `{ key: () => new Promise(() => {}) }`, code: "server_silent", remedy: "network",
+		},
+		"no key": {options: `{ key: async () => { throw new Error("the backend is gone"); } }`, code: "failed", remedy: "call again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newAuthor(t)
@@ -51,6 +63,46 @@ func TestAPageThatCannotCallSaysWhy(t *testing.T) {
 			v.does(`await call.close()`)
 			a.g.Eventually(a.server.Calls).Should(gomega.BeZero())
 		})
+	}
+}
+
+// A page whose origin the server does not take is told so, although the browser does not show it the refusal.
+func TestAPageOfAWrongOriginSaysWhy(t *testing.T) {
+	for name, options := range map[string]string{
+		"WebRTC": `{}`, "WebRTC with a key": `{ key: "ek_1" }`, "WebSocket": `{ transport: "websocket" }`, "WebSocket with a key": `{ transport: "websocket", key: "ek_1" }`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAuthor(t)
+			a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
+			a.site.URL = strings.Replace(a.site.URL, "127.0.0.1", "site.localhost", 1) // a name that the server does not know
+			v := a.visit(a.launch(rig.Options{}))
+			v.does(`begin(%s)`, options)
+			v.becomes(`seen.refused`)
+			refused := told[refused](v, `seen.refused`)
+			a.g.Expect(refused.Code).To(gomega.Equal("refused"))
+			a.g.Expect(refused.Message).To(gomega.MatchRegexp("start it with --origin http://site.localhost:[0-9]+"))
+			v.does(`await call.close()`)
+		})
+	}
+}
+
+// A wrong key is an error of its own over both transports, although the browser hides the refusal of a WebSocket.
+func TestAPageWithAWrongKeySaysSo(t *testing.T) {
+	a := newAuthor(t)
+	keys := filepath.Join(t.TempDir(), "keys")
+	a.g.Expect(os.WriteFile(keys, []byte("sk-of-a-server-with-keys\n"), 0o600)).To(gomega.Succeed())
+	keyed, err := rig.Start("../..", "--pipeline", "scripted", "--listen", "127.0.0.1:0", "--api-key-file", keys)
+	a.g.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(keyed.Kill)
+	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
+	v := a.visit(a.launch(rig.Options{}))
+	for _, transport := range []string{"webrtc", "websocket"} {
+		v.does(`seen.refused = null; begin({ url: %q, key: "ek_wrong", transport: %q })`, keyed.URL, transport)
+		v.becomes(`seen.refused`)
+		refused := told[refused](v, `seen.refused`)
+		a.g.Expect(refused.Code).To(gomega.Equal("unauthorized"), transport)
+		a.g.Expect(refused.Remedy).To(gomega.ContainSubstring("check the key"), transport)
+		v.does(`await call.close()`)
 	}
 }
 

@@ -4,6 +4,7 @@ package page_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,8 +21,14 @@ const strict = "default-src 'none'; script-src SERVER 'wasm-unsafe-eval'; connec
 // withElement opens a page of another origin with the element, under the strict policy.
 func withElement(t *testing.T, o rig.Options) *visitor {
 	t.Helper()
+	return withPolicy(t, o, strict)
+}
+
+// withPolicy opens a page of another origin with the element, under this policy.
+func withPolicy(t *testing.T, o rig.Options, policy string) *visitor {
+	t.Helper()
 	a := newAuthor(t)
-	a.pages["/"], a.pages["/page.css"] = sent{html: a.file("element.html"), policy: strict}, sent{html: a.file("page.css")}
+	a.pages["/"], a.pages["/page.css"] = sent{html: a.file("element.html"), policy: policy}, sent{html: a.file("page.css")}
 	v := a.visit(a.launch(o))
 	v.becomes(`document.querySelector("antiphon-talk").shadowRoot?.querySelector("button.talk")`)
 	v.does(`globalThis.talk = document.querySelector("antiphon-talk"); globalThis.part = (name) => talk.shadowRoot.querySelector("[part=" + name + "]")`)
@@ -93,4 +100,70 @@ func TestTheElementIsPushedToTalk(t *testing.T) {
 	v.becomes(`talk.call.transcript.some((e) => e.role === "agent")`)
 	v.does(`await talk.stop()`)
 	v.g.Expect(v.Complaints()).To(gomega.BeEmpty())
+}
+
+// watched records which devices and volumes the page asks the browser for.
+const watched = `globalThis.asked = { microphones: [], speakers: [], sounds: [] };
+	const { mediaDevices } = navigator, { getUserMedia } = mediaDevices, { createElement } = document;
+	mediaDevices.getUserMedia = (c) => (asked.microphones.push(c.audio.deviceId?.exact ?? ""),
+		c.audio.deviceId?.exact === "gone" ? Promise.reject(new DOMException("gone", "OverconstrainedError")) : getUserMedia.call(mediaDevices, c));
+	HTMLMediaElement.prototype.setSinkId = AudioContext.prototype.setSinkId = async (id) => {
+		if (id === "gone") throw new DOMException("gone", "NotFoundError");
+		asked.speakers.push(id);
+	};
+	document.createElement = (tag) => {
+		const made = createElement.call(document, tag);
+		if (tag === "audio") asked.sounds.push(made);
+		return made;
+	};
+	globalThis.errors = [];
+	talk.addEventListener("error", ({ detail }) => errors.push(detail.code));
+	globalThis.set = (attributes) => { for (const [name, value] of Object.entries(attributes)) value === null ? talk.removeAttribute(name) : talk.setAttribute(name, value); }`
+
+// The element's attributes choose devices, volume and transport. A change in a call acts at once, and one before a call counts for that call.
+func TestTheElementChoosesDevices(t *testing.T) {
+	for transport, volume := range map[string]string{"webrtc": "asked.sounds.at(-1).volume === %s", "websocket": "talk.call.volume === %s"} {
+		t.Run(transport, func(t *testing.T) {
+			v := withPolicy(t, rig.Options{}, strings.Replace(strict, "connect-src", "connect-src ws://127.0.0.1:*", 1))
+			loud := func(want string) { v.becomes(fmt.Sprintf(volume, want) + " && talk.call.volume === " + want) }
+			v.does(watched)
+			v.does(`set({ transport: %q, microphone: "desk", speaker: "left", volume: "0.25" }); await (await talk.start()).ready`, transport)
+			v.g.Expect(told[[]string](v, `asked.microphones`)).To(gomega.Equal([]string{"desk"}))
+			v.becomes(`asked.speakers.at(-1) === "left"`)
+			loud("0.25")
+			v.does(`set({ microphone: "phone", speaker: "right", volume: "0.5" })`)
+			v.becomes(`asked.microphones.at(-1) === "phone" && asked.speakers.at(-1) === "right" && talk.call.speaker === "right"`)
+			loud("0.5")
+			v.does(`set({ microphone: null, speaker: null, volume: null })`)
+			v.becomes(`asked.microphones.at(-1) === "" && asked.speakers.at(-1) === ""`)
+			loud("1")
+
+			v.does(`set({ volume: "loud" })`)
+			v.becomes(`errors.join() === "invalid" && /volume/.test(part("error").textContent) && !part("error").hidden`)
+			v.does(`part("error").querySelector("button").click()`)
+			v.becomes(`part("error").hidden`)
+			v.does(`set({ volume: null, speaker: "gone" })`)
+			v.becomes(`errors.length === 2 && !part("error").hidden`)
+			v.does(`set({ speaker: null, microphone: "gone" })`)
+			v.becomes(`errors.length === 3 && errors[2] === "no_microphone"`)
+			v.does(`await talk.stop()`)
+			v.g.Expect(v.Complaints()).To(gomega.BeEmpty())
+		})
+	}
+}
+
+// A value that no call can use ends the call before it begins, with the error of connect. What changes while a call is being placed counts when it is connected.
+func TestTheElementRefusesNonsense(t *testing.T) {
+	v := withElement(t, rig.Options{})
+	v.does(watched)
+	for attribute, remedy := range map[string]string{`{ transport: "carrier" }`: "webrtc, websocket", `{ volume: "loud" }`: "from 0 to 1", `{ volume: "" }`: "from 0 to 1", `{ volume: "1.5" }`: "from 0 to 1"} {
+		v.does(`set({ transport: null, volume: null }); set(%s)`, attribute)
+		told := told[refused](v, `await (await talk.start()).ready.catch(({ name, code, message, remedy }) => ({ name, code, message, remedy }))`)
+		v.g.Expect(told.Code).To(gomega.Equal("invalid"), attribute)
+		v.g.Expect(told.Remedy).To(gomega.ContainSubstring(remedy))
+	}
+	v.g.Expect(told[[]string](v, `asked.microphones`)).To(gomega.BeEmpty())
+	v.does(`set({ transport: null, volume: "1" }); await talk.start(); set({ volume: "0.5", microphone: "phone" }); await talk.call.ready`)
+	v.becomes(`talk.call.volume === 0.5 && asked.microphones.at(-1) === "phone"`)
+	v.does(`await talk.stop()`)
 }

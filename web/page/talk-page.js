@@ -1,7 +1,7 @@
 // The script of the Talk page: loads the page's program (web/app) and starts it. When the program has stopped, it says so: the program runs
 // for as long as the page is open, so an end is a fault, after which nothing on the page answers.
 
-import { load } from "../../sdk/npm/program.js";
+import { folder, load } from "../../sdk/npm/program.js";
 
 /* global VERSION */
 
@@ -41,7 +41,7 @@ const stopped = (error) => {
 };
 
 navigator.serviceWorker?.register("/app-worker.js").catch(() => {}); // the page works without it
-load(new URL("/", location.href).href, VERSION, "talk-page.wasm", keys).then((program) => {
+load(folder(new URL("/", location.href).href, VERSION), "talk-page.wasm", keys).then((program) => {
   program.crash.add(stopped);
   setInterval(program.tidy, 5000);
 }, stopped);

@@ -21,6 +21,7 @@ export const talk = async (key: string): Promise<Call> => {
     tools: [weather],
     turnDetection: { type: "semantic", eagerness: "high" },
     microphone: false,
+    volume: 0.5,
     prediction: true,
     iceServers: [{ urls: "stun:stun.example" }],
   });
@@ -42,6 +43,7 @@ export const talk = async (key: string): Promise<Call> => {
     throw error;
   }
   await preload({ assets: "/voice/" });
+  connect({ key: async () => (await fetch("/secret")).text() });
   call.send("hello");
   call.sendImage("data:image/png;base64,");
   call.startTalking();

@@ -80,7 +80,7 @@ func describe(err error) (code, message, remedy string) {
 func refusal(err *sdk.RefusedError) (code, message, remedy string) {
 	code, message = "refused", err.Error()
 	switch err.Status {
-	case 401, 403:
+	case 401:
 		code = "unauthorized"
 	case 429, 503:
 		code = "busy"
