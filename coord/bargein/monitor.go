@@ -31,8 +31,7 @@ type Seen struct {
 	Down   bool // the connection is over
 }
 
-// Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the simulation and a client
-// that is configured to check its invariants.
+// Monitor checks the invariants of the machine after every step. The explore tests and the simulation use it.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	See: see,
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{

@@ -16,8 +16,7 @@ type Seen struct {
 	Forgotten bool
 }
 
-// Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the simulation and a server
-// that is configured to check its invariants.
+// Monitor checks the invariants of the machine after every step. The explore tests and the simulation use it.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	See: machine.See[State, Event, Effect, Seen],
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{

@@ -35,10 +35,12 @@
 // stream remembers. For each ArmFallback the driver sends one FallbackExpired with its
 // generation number. While the machine waits for the gate, the driver answers AskGate with one
 // GatePassed, GateRefused or NoSpeech with its generation number, before a deadline of its own. When the
-// machine has left Confirming, it needs no answer. The driver sends one Silence for each pause. It sends VoiceResumed when speech follows the pause, and when words
+// machine has left Confirming, it needs no answer. The driver sends one Silence for each pause, and
+// another one when the settings of turn detection change in the pause: it starts the timer afresh. It sends VoiceResumed when speech follows the pause, and when words
 // follow an end of utterance during the speech. It refuses to commit an empty input buffer, and sends no Commit for it.
 // After Shutdown the machine has its first state, because the detector may be switched on
-// again. The composition makes sure that no turn opens after the session has ended.
+// again. The client knows the item of a turn that was discarded because of that (Stopped): the driver gives
+// the audio and the item of that turn to the next one. The composition makes sure that no turn opens after the session has ended.
 //
 // # Where the rules come from
 //

@@ -76,23 +76,25 @@ func (r *Result) exists(found *answer) {
 func (r *Result) liveness(found *answer) {
 	r.Good = map[string][]bool{}
 	for i, a := range r.Assertions {
-		holds := func(n int) bool { return found.Witness[i][n] }
-		var lasso *graph.Lasso
-		switch a.Kind {
-		case AlwaysEventually:
-			lasso = r.Graph.AlwaysEventually(holds)
-		case EventuallyAlways:
-			lasso = r.Graph.EventuallyAlways(holds)
-		default:
+		if !lively(a.Kind) {
 			continue
 		}
 		r.Good[a.Name] = found.Witness[i]
-		if lasso != nil {
+		if lasso := a.Against(r.Graph, found.Witness[i]); lasso != nil {
 			r.fail(i, r.Graph.Tell(lasso))
 			continue
 		}
 		r.Assertions[i].Decided, r.Assertions[i].Holds = true, true
 	}
+}
+
+// Against returns a fair run of the graph that breaks a liveness assertion, or nil. good has the nodes in which its condition is true.
+func (a Assertion) Against(g *graph.Graph, good []bool) *graph.Lasso {
+	holds := func(n int) bool { return good[n] }
+	if a.Kind == AlwaysEventually {
+		return g.AlwaysEventually(holds)
+	}
+	return g.EventuallyAlways(holds)
 }
 
 // fail records an assertion that does not hold. The first one decides the verdict.

@@ -50,13 +50,7 @@ type exchange struct {
 		Reply, Cand, Full int
 		Cut               bool
 	}
-	Driver struct {
-		Level                   string
-		Muted                   bool
-		At, Mark, Watch, Newest int
-		Timers                  []int
-		Begun                   bool
-	}
+	Driver   bargeinDriver
 	Server   serving
 	Up, Down []string
 	Media    []int
@@ -127,7 +121,7 @@ func (x exchange) meetings() ([]meeting, error) {
 	newest := bargein.ID(x.Driver.Newest)
 	out := []meeting{
 		{action: "VoiceEnded", event: bargein.VoiceEnded{Candidate: newest}},
-		{action: "Close", event: bargein.Close{}, after: func(d *bargeinDriver, _ bargein.State) { *d = bargeinDriver{level: d.level} }},
+		{action: "Close", event: bargein.Close{}, after: func(d *bargeinDriver, _ bargein.State) { *d = bargeinDriver{Level: d.Level} }},
 	}
 	limit := 1
 	if x.Server.Kind == "extended" {
@@ -153,7 +147,7 @@ func (x exchange) coming(out []meeting) ([]meeting, error) {
 	if len(x.Driver.Timers) > 0 {
 		out = append(out, meeting{
 			action: "Expire", comes: true, event: bargein.Expired{Candidate: bargein.ID(x.Driver.Timers[0])},
-			before: func(d *bargeinDriver) { d.timers = d.timers[1:] },
+			before: func(d *bargeinDriver) { d.Timers = d.Timers[1:] },
 		})
 	}
 	if len(x.Media) > 0 {
@@ -175,7 +169,7 @@ func (x exchange) coming(out []meeting) ([]meeting, error) {
 		m.event = bargein.Rejected{Candidate: bargein.ID(n)}
 	case "confirmed":
 		m.event = bargein.Confirmed{Resp: machine.Response(n), At: bargein.Position(x.Driver.At)}
-		m.after = func(d *bargeinDriver, _ bargein.State) { d.at, d.mark, d.watch, d.timers = 0, 0, 0, nil }
+		m.after = func(d *bargeinDriver, _ bargein.State) { d.At, d.Mark, d.Watch, d.Timers = 0, 0, 0, nil }
 	case "began":
 		m.event, m.after = bargein.Began{Resp: machine.Response(n)}, noteBegun
 	default:
@@ -184,7 +178,7 @@ func (x exchange) coming(out []meeting) ([]meeting, error) {
 	return append(out, m), nil
 }
 
-func noteBegun(d *bargeinDriver, was bargein.State) { d.begun = bargein.Pending(was) != 0 }
+func noteBegun(d *bargeinDriver, was bargein.State) { d.Begun = bargein.Pending(was) != 0 }
 
 // meet gives an event to the code. taken reports whether the code did not ignore it.
 func (b *bargeinExchange) meet(s bargein.State, d *bargeinDriver, m meeting) (next bargein.State, taken bool, err error) {
@@ -200,9 +194,9 @@ func (b *bargeinExchange) meet(s bargein.State, d *bargeinDriver, m meeting) (ne
 			m.after(d, was)
 		}
 	}
-	if d.watch > 0 && d.mark == d.watch { // the driver sees it at once
-		passed := bargein.Passed{Candidate: bargein.ID(d.watch)}
-		d.watch, d.mark = 0, 0
+	if d.Watch > 0 && d.Mark == d.Watch { // the driver sees it at once
+		passed := bargein.Passed{Candidate: bargein.ID(d.Watch)}
+		d.Watch, d.Mark = 0, 0
 		s, _, err = b.step(s, d, passed)
 	}
 	return s, taken, err
@@ -319,8 +313,8 @@ func (x exchange) differs(to exchange, next bargein.State, d bargeinDriver, clos
 	}
 	d.sent = nil
 	is := to.driver()
-	if len(d.timers) == 0 && len(is.timers) == 0 {
-		d.timers, is.timers = nil, nil
+	if len(d.Timers) == 0 && len(is.Timers) == 0 {
+		d.Timers, is.Timers = nil, nil
 	}
 	if !reflect.DeepEqual(d, is) || !slices.Equal(up, to.Up) {
 		return fmt.Sprintf("in the spec the driver has then %+v and has sent %v, in the code %+v and %v", is, to.Up, d, up)

@@ -15,11 +15,7 @@ const (
 
 func draftMachine() Comparer {
 	return watched("draft", draft.Table, draft.Monitor, draft.State(draft.Idle{}), draft.Values, draftEvents,
-		func(g draft.Seen) map[string]any {
-			return map[string]any{
-				"newest": g.Gen, "works": g.Works, "of": g.Turn, "committed": g.Committed, "body": g.Body, "down": g.Down,
-			}
-		})
+		seen[draft.Seen](map[string]string{"gen": "newest", "turn": "of"}))
 }
 
 // draftEvents returns every event, with every turn and every draft of the domain, draft 0, and one beyond the bound. It leaves out a Likely that

@@ -6,11 +6,7 @@ import "github.com/antiphon-rt/antiphon/coord/generation"
 
 func generationMachine() Comparer {
 	return watched("generation", generation.Table, generation.Monitor, generation.State(generation.Announced{}), generation.Values, generationEvents,
-		func(g generation.Seen) map[string]any {
-			return map[string]any{
-				"asked": g.Asked, "ran": g.Ran, "runs": g.Runs, "due": g.Due, "reported": g.Reported, "closed": g.Closed,
-			}
-		})
+		seen[generation.Seen](nil))
 }
 
 // generationEvents returns the events. The terminal event has two labels, because the spec's fairness holds only for the answer to a report.

@@ -13,11 +13,7 @@ const transcriptionTurns = 2
 func transcriptionMachine() Comparer {
 	return watched("transcription", transcription.Table, transcription.Monitor, transcription.State(transcription.Closed{}),
 		transcription.Values, transcriptionEvents,
-		func(g transcription.Seen) map[string]any {
-			return map[string]any{
-				"stream": g.Stream, "ready": g.Ready, "heard": g.EOU, "due": g.Due, "tried": g.Whole, "degraded": g.Degraded,
-			}
-		})
+		seen[transcription.Seen](map[string]string{"eou": "heard", "whole": "tried"}))
 }
 
 // transcriptionEvents returns every event of every turn at any time. A stream that breaks while the user speaks has its own label,

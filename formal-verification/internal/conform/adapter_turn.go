@@ -14,12 +14,7 @@ const (
 // turnMachine returns the adapter. A timer runs out only if it was armed. The monitor remembers this, and the state of the machine does not.
 func turnMachine() Comparer {
 	m := watched("turn", turn.Table, turn.Monitor, turn.State(turn.Idle{}), turn.Values, turnEvents,
-		func(g turn.Seen) map[string]any {
-			return map[string]any{
-				"newest": g.Newest, "candidate": g.Candidate, "due": g.Due, "open": g.Open, "speech": g.Speech, "voice": g.Voice,
-				"armed": g.Armed, "asked": g.Asked, "heard": g.EOU, "doubted": g.Gate,
-			}
-		})
+		seen[turn.Seen](map[string]string{"eou": "heard", "gate": "doubted"}))
 	m.Ghosts = []string{"cause"}
 	return m
 }

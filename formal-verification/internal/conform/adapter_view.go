@@ -4,6 +4,7 @@ package conform
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -155,33 +156,32 @@ type viewSays struct {
 	seq  view.Seq
 }
 
+// viewWords and viewTold are the words of the spec for the events, without their identifiers, and the events of the words.
+var viewWords, viewTold = func() (map[view.Told]string, map[string]view.Told) {
+	words := map[view.Told]string{view.Committed{ByClient: true}: "CommittedByClient", view.Transcribed{Empty: true}: "NoWords"}
+	_, events, _ := view.Values()
+	for _, e := range events {
+		if told, is := e.(view.Told); is {
+			words[told] = told.Name()
+		}
+	}
+	told := map[string]view.Told{}
+	for e, word := range words {
+		told[word] = e
+	}
+	return words, told
+}()
+
 // text returns the event as the spec writes it.
 func (e viewSays) text() string {
-	name, n := e.told.Name(), uint64(0)
-	switch t := e.told.(type) {
-	case view.SpeechStarted:
-		n = uint64(t.Turn)
-	case view.SpeechStopped:
-		n = uint64(t.Turn)
-	case view.Committed:
-		if n = uint64(t.Turn); t.ByClient {
-			name = "CommittedByClient"
+	id := uint64(0)
+	bare := Alter(e.told, func(_ reflect.StructField, v reflect.Value) {
+		if v.CanUint() {
+			id = v.Uint()
+			v.SetZero()
 		}
-	case view.Transcribed:
-		name, n = "NoWords", uint64(t.Turn)
-	case view.Created:
-		n = uint64(t.Resp)
-	case view.Done:
-		n = uint64(t.Resp)
-	case view.Started:
-		n = uint64(t.Resp)
-	case view.Stopped:
-		n = uint64(t.Resp)
-	case view.Cleared:
-		n = uint64(t.Resp)
-	case view.Opened, view.Configured, view.Rejected, view.Refused, view.Ended:
-	}
-	return fmt.Sprintf("%s %d %d", name, n, e.seq)
+	})
+	return fmt.Sprintf("%s %d %d", viewWords[bare], id, e.seq)
 }
 
 // parseSays is the inverse of text.
@@ -192,13 +192,11 @@ func parseSays(text string) viewSays {
 	if err != nil || bad != nil {
 		panic("conform: no event: " + text)
 	}
-	t, r := machine.Turn(n), machine.Response(n)
-	told := map[string]view.Told{
-		"SpeechStarted": view.SpeechStarted{Turn: t}, "SpeechStopped": view.SpeechStopped{Turn: t}, "Committed": view.Committed{Turn: t},
-		"CommittedByClient": view.Committed{Turn: t, ByClient: true}, "NoWords": view.Transcribed{Turn: t, Empty: true},
-		"Created": view.Created{Resp: r}, "Done": view.Done{Resp: r}, "Started": view.Started{Resp: r}, "Stopped": view.Stopped{Resp: r},
-		"Cleared": view.Cleared{Resp: r}, "Rejected": view.Rejected{}, "Refused": view.Refused{}, "Ended": view.Ended{},
-	}[words[0]]
+	told := Alter(viewTold[words[0]], func(_ reflect.StructField, v reflect.Value) {
+		if v.CanUint() {
+			v.SetUint(n)
+		}
+	})
 	return viewSays{told, view.Seq(seq)}
 }
 

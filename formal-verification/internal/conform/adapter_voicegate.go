@@ -6,9 +6,7 @@ import "github.com/antiphon-rt/antiphon/coord/voicegate"
 
 func voicegateMachine() Comparer {
 	return watched("voicegate", voicegate.Table, voicegate.Monitor, voicegate.State(voicegate.Waiting{}), voicegate.Values, voicegateEvents,
-		func(g voicegate.Seen) map[string]any {
-			return map[string]any{"asked": g.Asked, "one": g.First, "admitted": g.Admitted, "refused": g.Refused}
-		})
+		seen[voicegate.Seen](map[string]string{"first": "one"}))
 }
 
 func voicegateEvents(voicegate.State, voicegate.Seen) []Labelled[voicegate.Event] {

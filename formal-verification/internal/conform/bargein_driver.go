@@ -11,28 +11,27 @@ import (
 
 // bargeinDriver performs the client's effects. It has the level, the timers, the playback and the messages that were sent.
 type bargeinDriver struct {
-	level                   string
-	muted, begun            bool
-	at, mark, watch, newest int
-	timers                  []int
+	Level                   string
+	Muted, Begun            bool
+	At, Mark, Watch, Newest int
+	Timers                  []int
 	sent                    []string
 	wrong                   string // an effect that says something else than is so, or comes too early
 }
 
+// driver returns the driver of the node. Its effects do not change the node.
 func (x exchange) driver() bargeinDriver {
-	p := x.Driver
-	return bargeinDriver{
-		level: p.Level, muted: p.Muted, begun: p.Begun, at: p.At, mark: p.Mark, watch: p.Watch, newest: p.Newest,
-		timers: slices.Clone(p.Timers),
-	}
+	d := x.Driver
+	d.Timers = slices.Clone(d.Timers)
+	return d
 }
 
 func (d *bargeinDriver) plays(mark int) {
-	if mark == bargeinSilence-1 || d.muted {
+	if mark == bargeinSilence-1 || d.Muted {
 		return // the next response is no place in this one
 	}
-	if d.at = mark; mark > bargeinSilence {
-		d.mark = mark - bargeinSilence
+	if d.At = mark; mark > bargeinSilence {
+		d.Mark = mark - bargeinSilence
 	}
 }
 
@@ -45,31 +44,31 @@ func (d *bargeinDriver) must(f bargein.Effect, so bool) {
 func (d *bargeinDriver) perform(f bargein.Effect) {
 	switch f := f.(type) {
 	case bargein.Duck:
-		d.must(f, d.level != "ducked")
-		d.level = "ducked"
+		d.must(f, d.Level != "ducked")
+		d.Level = "ducked"
 	case bargein.Silence:
-		d.must(f, d.level != "silent")
-		d.level = "silent"
+		d.must(f, d.Level != "silent")
+		d.Level = "silent"
 	case bargein.Restore:
-		d.must(f, d.level != "full")
-		d.level = "full"
+		d.must(f, d.Level != "full")
+		d.Level = "full"
 	case bargein.SendCandidate:
-		d.must(f, d.level == "ducked" && f.Resp == 1 && int(f.At) == d.at)
-		d.newest = int(f.Candidate)
+		d.must(f, d.Level == "ducked" && f.Resp == 1 && int(f.At) == d.At)
+		d.Newest = int(f.Candidate)
 		d.sent = append(d.sent, fmt.Sprintf("candidate %d %d", f.Candidate, f.At))
 	case bargein.ArmDeadline:
-		d.timers = append(d.timers, int(f.Candidate))
+		d.Timers = append(d.Timers, int(f.Candidate))
 	case bargein.AwaitPosition:
-		d.must(f, d.watch < int(f.Candidate) && int(f.At) == bargeinSilence+int(f.Candidate))
-		d.watch = int(f.Candidate)
+		d.must(f, d.Watch < int(f.Candidate) && int(f.At) == bargeinSilence+int(f.Candidate))
+		d.Watch = int(f.Candidate)
 	case bargein.SendReady:
-		d.must(f, d.level == "full")
+		d.must(f, d.Level == "full")
 		d.sent = append(d.sent, fmt.Sprintf("ready %d %d", f.Candidate, f.At))
 	case bargein.Mute:
-		d.must(f, !d.muted && f.Resp == 1)
-		d.muted = true
+		d.must(f, !d.Muted && f.Resp == 1)
+		d.Muted = true
 	case bargein.SendHeard:
-		d.must(f, d.muted && f.Resp == 1)
+		d.must(f, d.Muted && f.Resp == 1)
 		d.sent = append(d.sent, fmt.Sprintf("heard %d", f.At))
 	}
 }

@@ -409,11 +409,8 @@ func (v *serving) describe() {
 // named returns the session with the smallest numbers for its turns and the same number for every generation. The two responses
 // keep their numbers.
 func (v *serving) named() session.State {
-	var turns []machine.Turn
 	same := func(r machine.Response) machine.Response { return r }
-	renamed(v.session, same, func(t machine.Turn) machine.Turn {
-		turns = append(turns, t)
-		return t
+	return ranked(func(_ func(machine.Response) machine.Response, of func(machine.Turn) machine.Turn) session.State {
+		return renamed(v.session, same, of)
 	})
-	return renamed(v.session, same, ranks(turns))
 }

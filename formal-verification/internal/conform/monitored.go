@@ -3,7 +3,9 @@ package conform
 // Adapters that also compare the monitor: what it remembers must equal the variables of the specification that are not in the code's state.
 
 import (
+	"cmp"
 	"fmt"
+	"reflect"
 
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/coordtest"
@@ -32,6 +34,16 @@ func watched[S, E, F coordtest.Value, G comparable](
 			return world[S, G]{next, monitor.See(w.Seen, step)}
 		},
 		Vars: func(s S, w world[S, G]) map[string]string { return ghosts(fields(s), remembered(w.Seen)) },
+	}
+}
+
+// seen returns the function remembered for a spec with one variable for each field of what the monitor remembers. other has the names of the
+// variables that are not their field's.
+func seen[G any](other map[string]string) func(G) map[string]any {
+	return func(g G) map[string]any {
+		out := map[string]any{}
+		eachField(g, func(name string, field reflect.Value) { out[cmp.Or(other[name], name)] = field.Interface() })
+		return out
 	}
 }
 

@@ -19,16 +19,25 @@ const theGen = 1
 // compares identifiers and counts them up, so it takes the same step from s and from canonical(s)
 // (TestCanonicalStatesStandForAll). So a comparison visits each situation once, and not once for each set of identifiers.
 func canonical(s session.State) session.State {
+	return ranked(func(reply func(machine.Response) machine.Response, of func(machine.Turn) machine.Turn) session.State {
+		return renamed(s, reply, of)
+	})
+}
+
+// ranked returns what rename returns with functions that number the identifiers that it has by their order.
+func ranked[V any](rename func(func(machine.Response) machine.Response, func(machine.Turn) machine.Turn) V) V {
 	var replies []machine.Response
 	var turns []machine.Turn
-	renamed(s, func(r machine.Response) machine.Response {
-		replies = append(replies, r)
-		return r
-	}, func(t machine.Turn) machine.Turn {
-		turns = append(turns, t)
-		return t
-	})
-	return renamed(s, ranks(replies), ranks(turns))
+	rename(noted(&replies), noted(&turns))
+	return rename(ranks(replies), ranks(turns))
+}
+
+// noted returns a function that adds each identifier to ids, and does not change it.
+func noted[T any](ids *[]T) func(T) T {
+	return func(id T) T {
+		*ids = append(*ids, id)
+		return id
+	}
 }
 
 // ranks returns a function that numbers ids by their order, from 1. 0 stays 0.

@@ -2,6 +2,7 @@ package conform
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -75,7 +76,10 @@ func (s *Sliced) Ask(from session.State, e session.Event, to session.State, effe
 func (s *Sliced) ask(from session.State, e session.Event, to session.State, effects []session.Effect) (known bool, what string) {
 	form := canonical(from)
 	inForm := s.spec.Events(form)
-	is := func(other session.Event) bool { return eventWithoutOpaque(other) == eventWithoutOpaque(e) }
+	asked := eventWithoutOpaque(e)
+	is := func(other session.Event) bool {
+		return other.Name() == asked.Name() && eventWithoutOpaque(other) == asked
+	}
 	for i, l := range s.spec.Events(from) {
 		k := slices.IndexFunc(l.Event, is)
 		if k < 0 || i >= len(inForm) || k >= len(inForm[i].Event) {
@@ -157,35 +161,22 @@ func withoutOpaque(s session.State) session.State {
 	return s
 }
 
+// filledIn are the fields of the speaker's events that the composition fills in.
+var filledIn = []string{"Begin.Candidate", "Missed.Candidate", "Clear.Reason", "Clear.Reports"}
+
 // eventWithoutOpaque is e without what the composition fills in, opaque values, and the number of a client's request.
 func eventWithoutOpaque(e session.Event) session.Event {
-	switch of := e.(type) {
-	case session.OfPlayout:
-		switch p := of.Event.(type) {
-		case playout.Ready:
-			p.At = playout.Position{}
-			return session.OfPlayout{Event: p}
-		case playout.Heard:
-			p.At = playout.Position{}
-			return session.OfPlayout{Event: p}
-		case playout.Clear:
-			return session.OfPlayout{Event: playout.Clear{}}
-		case playout.Begin:
-			return session.OfPlayout{Event: playout.Begin{Resp: p.Resp}}
-		case playout.Missed:
-			return session.OfPlayout{Event: playout.Missed{Resp: p.Resp}}
-		case playout.Drained, playout.Candidate, playout.ReadyExpired, playout.Confirm, playout.Reject, playout.HeardExpired, playout.Shutdown:
+	return Alter(e, func(_ reflect.StructField, v reflect.Value) {
+		of, is := v.Interface().(machine.Named)
+		if !is {
+			return // it is the settings
 		}
-	case session.OfResponse:
-		if c, is := of.Event.(response.Create); is {
-			c.Request = machine.Request{}
-			return session.OfResponse{Event: c}
-		}
-	case session.OfConn:
-		if _, is := of.Event.(conn.Close); is {
-			return session.OfConn{Event: conn.Close{}}
-		}
-	case session.OfTurn, session.OfSynthesis, session.OfTranscription, session.Configure:
-	}
-	return e
+		_, playouts := e.(session.OfPlayout)
+		v.Set(reflect.ValueOf(Alter(of, func(field reflect.StructField, v reflect.Value) {
+			_, request := v.Interface().(machine.Request)
+			if request || isOpaque(v.Interface()) || playouts && slices.Contains(filledIn, of.Name()+"."+field.Name) {
+				v.SetZero()
+			}
+		})))
+	})
 }

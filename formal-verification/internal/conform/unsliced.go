@@ -3,6 +3,7 @@ package conform
 import (
 	"fmt"
 	"hash/maphash"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -31,18 +32,7 @@ type situation struct {
 }
 
 // inForm returns the situation with the smallest identifiers that keep their order.
-func (x situation) inForm() situation {
-	var replies []machine.Response
-	var turns []machine.Turn
-	x.renamed(func(r machine.Response) machine.Response {
-		replies = append(replies, r)
-		return r
-	}, func(t machine.Turn) machine.Turn {
-		turns = append(turns, t)
-		return t
-	})
-	return x.renamed(ranks(replies), ranks(turns))
-}
+func (x situation) inForm() situation { return ranked(x.renamed) }
 
 func (x situation) renamed(reply func(machine.Response) machine.Response, of func(machine.Turn) machine.Turn) situation {
 	g := x.g
@@ -162,24 +152,10 @@ func (u Unsliced) story(came []arrived, at int32, last string) string {
 
 // eventName writes an event of a session for a story.
 func eventName(e session.Event) string {
-	var of machine.Named
-	switch e := e.(type) {
-	case session.OfConn:
-		of = e.Event
-	case session.OfTurn:
-		of = e.Event
-	case session.OfResponse:
-		of = e.Event
-	case session.OfPlayout:
-		of = e.Event
-	case session.OfSynthesis:
-		of = e.Event
-	case session.OfTranscription:
-		of = e.Event
-	case session.Configure:
-		return fmt.Sprintf("Configure %+v", e.Config)
+	if change, is := e.(session.Configure); is {
+		return fmt.Sprintf("Configure %+v", change.Config)
 	}
-	return coordtest.Text(of)
+	return coordtest.Text(reflect.ValueOf(e).Field(0).Interface().(machine.Named))
 }
 
 // events are all that may come next, one at a time: what the client, the user, the workers and the network may do. Late and

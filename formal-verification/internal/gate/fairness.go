@@ -22,24 +22,20 @@ func notices(whole check.Result, assertion string, was, is *ast.File) bool {
 	if good == nil || whole.Graph == nil || !only {
 		return false
 	}
-	g := *whole.Graph
-	g.Edges = slices.Clone(g.Edges)
-	for i := range g.Edges {
-		if g.Edges[i].Action == action {
-			g.Edges[i].Fair = level
+	at := slices.IndexFunc(whole.Assertions, func(a check.Assertion) bool { return a.Name == assertion })
+	return at >= 0 && whole.Assertions[at].Against(promising(whole.Graph, action, level), good) != nil
+}
+
+// promising returns the graph with another fairness of an action.
+func promising(g *graph.Graph, action string, level graph.Fairness) *graph.Graph {
+	with := *g
+	with.Edges = slices.Clone(g.Edges)
+	for i := range with.Edges {
+		if with.Edges[i].Action == action {
+			with.Edges[i].Fair = level
 		}
 	}
-	holds := func(n int) bool { return good[n] }
-	for _, a := range whole.Assertions {
-		switch {
-		case a.Name != assertion:
-		case a.Kind == check.AlwaysEventually:
-			return g.AlwaysEventually(holds) != nil
-		case a.Kind == check.EventuallyAlways:
-			return g.EventuallyAlways(holds) != nil
-		}
-	}
-	return false
+	return &with
 }
 
 // onlyFairness reports whether two specs differ only in the fairness of one action.

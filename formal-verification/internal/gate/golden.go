@@ -5,6 +5,7 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -26,8 +27,16 @@ var goldenColumns = []string{
 	"spec", "verdict", "nodes", "states", "edges", "assertions", "asks", "killed", "mutants", "pairs", "compared", "refused",
 }
 
-func (f Figures) counts() []int {
-	return []int{f.Nodes, f.States, f.Edges, f.Assertions, f.Asks, f.Killed, f.Mutants, f.Pairs, f.Compared, f.Refused}
+// counters are the figures except the verdict and the seconds, in the order of the columns.
+func (f *Figures) counters() []*int {
+	return []*int{&f.Nodes, &f.States, &f.Edges, &f.Assertions, &f.Asks, &f.Killed, &f.Mutants, &f.Pairs, &f.Compared, &f.Refused}
+}
+
+func (f Figures) counts() (out []int) {
+	for _, n := range f.counters() {
+		out = append(out, *n)
+	}
+	return out
 }
 
 func (f Figures) cells() []string {
@@ -81,10 +90,7 @@ func readGolden(text string) (map[string]Figures, error) {
 			return nil, fmt.Errorf("line %d: expected %d columns, found %d", i+2, len(goldenColumns), len(cells))
 		}
 		f := Figures{Verdict: cells[1]}
-		into := []*int{
-			&f.Nodes, &f.States, &f.Edges, &f.Assertions, &f.Asks, &f.Killed, &f.Mutants, &f.Pairs, &f.Compared, &f.Refused,
-		}
-		for k, p := range into {
+		for k, p := range f.counters() {
 			n, err := strconv.Atoi(cells[k+2])
 			if err != nil {
 				return nil, fmt.Errorf("line %d: %s: %w", i+2, goldenColumns[k+2], err)
@@ -139,12 +145,7 @@ func shrunk(found, before map[string]Figures) []string {
 }
 
 func sorted[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for name := range m {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(m))
 }
 
 // Rewrite writes the figures of a run that passed to the file. was is its former text. Smaller figures are an error unless shrink is true.

@@ -18,14 +18,8 @@ func needless(g *graph.Graph, properties []property) map[string]graph.Fairness {
 	out := map[string]graph.Fairness{}
 	for action, promised := range promises(g) {
 		for less := graph.Unfair; less < promised; less++ {
-			with := *g
-			with.Edges = slices.Clone(g.Edges)
-			for i := range with.Edges {
-				if with.Edges[i].Action == action {
-					with.Edges[i].Fair = less
-				}
-			}
-			if !slices.ContainsFunc(properties, func(holds property) bool { return !holds(&with) }) {
+			with := promising(g, action, less)
+			if !slices.ContainsFunc(properties, func(holds property) bool { return !holds(with) }) {
 				out[action] = less
 				break
 			}
@@ -49,16 +43,8 @@ func promises(g *graph.Graph) map[string]graph.Fairness {
 func liveness(r check.Result, asks []Ask, constants string) []property {
 	var out []property
 	for _, a := range r.Assertions {
-		good := r.Good[a.Name]
-		if good == nil {
-			continue
-		}
-		holds := func(n int) bool { return good[n] }
-		switch a.Kind {
-		case check.AlwaysEventually:
-			out = append(out, func(g *graph.Graph) bool { return g.AlwaysEventually(holds) == nil })
-		case check.EventuallyAlways:
-			out = append(out, func(g *graph.Graph) bool { return g.EventuallyAlways(holds) == nil })
+		if good := r.Good[a.Name]; good != nil {
+			out = append(out, func(g *graph.Graph) bool { return a.Against(g, good) == nil })
 		}
 	}
 	for _, a := range asks {

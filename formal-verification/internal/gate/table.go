@@ -44,15 +44,10 @@ func (r Report) Print(w io.Writer) {
 }
 
 func (f Figures) plus(other Figures) Figures {
-	f.Nodes += other.Nodes
-	f.States += other.States
-	f.Edges += other.Edges
-	f.Assertions += other.Assertions
-	f.Asks += other.Asks
-	f.Killed += other.Killed
-	f.Mutants += other.Mutants
-	f.Compared += other.Compared
-	f.Refused += other.Refused
+	more := other.counts()
+	for i, n := range f.counters() {
+		*n += more[i]
+	}
 	f.CheckSeconds += other.CheckSeconds
 	f.MutantSeconds += other.MutantSeconds
 	f.ConformSeconds += other.ConformSeconds

@@ -4,6 +4,7 @@ package parse
 
 import (
 	"fmt"
+	"slices"
 
 	ast "fizz/proto"
 )
@@ -34,7 +35,7 @@ func (p *parser) upTo(stops ...string) expr {
 			open++
 		case open > 0 && (t.is(")") || t.is("]") || t.is("}")):
 			open--
-		case open == 0 && (t.kind < tName || t.is(")") || t.is("]") || t.is("}") || t.kind == tOp && has(stops, t.text)):
+		case open == 0 && (t.kind < tName || t.is(")") || t.is("]") || t.is("}") || t.kind == tOp && slices.Contains(stops, t.text)):
 			if x.end = p.pos; x.end == x.first {
 				p.fail("an expression")
 			}
@@ -70,25 +71,17 @@ func (p *parser) part(words ...map[string]bool) {
 // test takes one expression that is no list with commas.
 func (p *parser) test() *ast.Expr { return p.code(p.upTo(":", ",", ";")) }
 
-// arguments takes the arguments of a call and returns where each stands.
-func (p *parser) arguments() []expr {
-	var args []expr
+// arguments takes the arguments of a call.
+func (p *parser) arguments() []*ast.Argument {
+	var args []*ast.Argument
 	p.expect("(")
 	for p.err == nil && !p.tok().is(")") {
-		args = append(args, p.upTo(","))
+		x := p.raw(p.upTo(","))
+		args = append(args, &ast.Argument{PyExpr: x.PyExpr, Expr: x, SourceInfo: x.SourceInfo})
 		if !p.accept(",") {
 			break
 		}
 	}
 	p.expect(")")
 	return args
-}
-
-func has(words []string, word string) bool {
-	for _, w := range words {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }

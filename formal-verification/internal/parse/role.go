@@ -58,10 +58,7 @@ func (p *parser) decorator() *ast.Decorator {
 	}
 	d := &ast.Decorator{Name: strings.Join(parts, ".")}
 	if p.tok().is("(") {
-		for _, arg := range p.arguments() {
-			x := p.raw(arg)
-			d.Args = append(d.Args, &ast.Argument{PyExpr: x.PyExpr, Expr: x, SourceInfo: x.SourceInfo})
-		}
+		d.Args = p.arguments()
 	}
 	p.starlarkCode(first+1, p.pos)
 	d.SourceInfo = p.info(first, p.pos)

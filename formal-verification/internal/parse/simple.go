@@ -106,10 +106,7 @@ func (p *parser) callStmt() *ast.CallStmt {
 	}
 	s.Name = p.ahead(n).text
 	p.pos += n + 1
-	for _, arg := range p.arguments() {
-		x := p.raw(arg)
-		s.Args = append(s.Args, &ast.Argument{PyExpr: x.PyExpr, Expr: x, SourceInfo: x.SourceInfo})
-	}
+	s.Args = p.arguments()
 	p.starlarkCode(first, p.pos)
 	s.SourceInfo = p.info(first, p.pos)
 	return s
