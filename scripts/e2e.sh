@@ -12,6 +12,12 @@ export ANTIPHON_TRACES="$PWD/.cache/trace"
 # The servers of others that e2e/peers runs.
 scripts/peers.sh
 
+# The bundlers of others that e2e/bundlers runs.
+scripts/bundlers.sh
+
+# The libopus beside which e2e/opus holds our codec.
+scripts/opus.sh
+
 # What the clients of others did is told in the end.
 scripts/clients.sh
 export ANTIPHON_CLIENT_STEPS="$PWD/.cache/clients/steps.txt"

@@ -15,7 +15,7 @@ shuffled="$PWD/scripts/shuffled.sh $(date +%Y%m%d)"
 
 pure='coord internal/coord internal/coordtest internal/projection wire internal/voice internal/protocolcheck web/internal
 	internal/call/rtc/internal/incoming internal/call/rtc/internal/offer internal/call/rtc/internal/queue
-	internal/engine/assistant internal/engine/badserver internal/engine/confine internal/engine/dynlib internal/engine/endofturn
+	internal/engine/assistant internal/engine/badserver internal/engine/dynlib internal/engine/endofturn
 	internal/engine/fit internal/engine/latency internal/engine/ownprocess internal/engine/pipetest internal/engine/remote
 	internal/engine/rnnoise internal/engine/sounds internal/engine/speakable internal/engine/spell
 	internal/engine/voiceprint'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # talk.sh PORT PIPELINE MODELS: builds the server if something has changed, and starts it for a user on this machine.
-# The pipeline "best" is sherpa if the MODELS are on this machine or can be fetched, and else embedded. MODELS "none" fetches nothing.
+# With the pipeline "best" it fetches the MODELS that are not on this machine. MODELS "none" fetches nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,13 +17,10 @@ fi
 scripts/build.sh
 
 if [ "$pipeline" = best ]; then
-	pipeline=embedded
 	case $models-$(uname -s)-$(uname -m) in
 	none-*) ;;
 	*-Linux-x86_64 | *-Linux-aarch64)
-		if bin/antiphon models get "$models" >/dev/null; then
-			pipeline=sherpa
-		else
+		if ! bin/antiphon models get "$models" >/dev/null; then
 			echo "talk: no neural models: the server answers what you type. The page shows the command that fetches them. MODELS=none does not try." >&2
 		fi
 		;;

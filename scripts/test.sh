@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs all tests, and stops at the first failure. Each step is the make target with the same name.
 #
-# The first steps run one after the other: they set up and build what all others need. Then two lanes run side by side:
+# The first steps run one after the other, and always: they set up and build in this folder what all others need. Then two lanes run side by side:
 #   - The real-time lane has the steps that play and record sound in real time. They wait most of the time.
 #   - The computing lane has all other steps, at a lower priority, so that it takes only the time that the first lane leaves.
 # When the real-time lane has no step left, it takes steps of the computing lane. The output of a step is printed in whole when the
@@ -46,8 +46,7 @@ machines="coord internal/coord internal/coordtest internal/projection go.mod go.
 # reads_of STEP: the git pathspecs of what the step reads, beside its own script. Nothing: the step is always run.
 reads_of() {
 	case $1 in
-	setup | tidy | build | generated) ;;
-	fmt-check) echo "*.go *go.mod *go.sum .golangci.yml Makefile" ;;
+	setup | tidy | fmt-check | build | generated) ;;
 	lint) echo "*.go *go.mod *go.sum *.table .golangci.yml scripts .ci .githooks Makefile" ;;
 	verify-spec | verify-test) echo "$machines formal-verification" ;;
 	mutate-code | simulate) echo "$machines" ;;

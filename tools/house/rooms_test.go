@@ -19,22 +19,20 @@ var roomFolders = []string{"internal/call/conversation", "internal/call/listenin
 
 // roomFunctions are the functions that a room gets from outside, with the reason. None is of another room.
 var roomFunctions = map[string]string{
-	"listening.Parts.Post":                 "the actor's queue",
-	"listening.Parts.EndOfTurn":            "the pipeline makes an estimator for a language",
-	"listening.RecognitionParts.Post":      "the actor's queue",
-	"listening.RecognitionParts.EndOfTurn": "the pipeline makes an estimator for a language",
-	"listening.GateParts.Trace":            "the program observes the machines",
-	"listening.GateParts.Broken":           "the program observes the machines",
-	"speaking.Parts.Post":                  "the actor's queue",
-	"speaking.Parts.Trace":                 "the program observes the machines",
-	"speaking.Parts.Broken":                "the program observes the machines",
-	"speaking.Parts.Timed":                 "the program observes the times of turns",
-	"speaking.NewPlayer.post":              "the actor's queue",
-	"conversation.SummaryParts.Post":       "the actor's queue",
-	"conversation.SummaryParts.Trace":      "the program observes the machine",
-	"conversation.SummaryParts.Broken":     "the program observes the machine",
-	"runs.Parts.Post":                      "the actor's queue",
-	"runs.Access.Act":                      "the program carries out a request for a run",
+	"listening.Parts.Post":             "the actor's queue",
+	"listening.Parts.EndOfTurn":        "the pipeline makes an estimator for a language",
+	"listening.GateParts.Trace":        "the program observes the machines",
+	"listening.GateParts.Broken":       "the program observes the machines",
+	"speaking.Parts.Post":              "the actor's queue",
+	"speaking.Parts.Trace":             "the program observes the machines",
+	"speaking.Parts.Broken":            "the program observes the machines",
+	"speaking.Parts.Timed":             "the program observes the times of turns",
+	"speaking.NewPlayer.post":          "the actor's queue",
+	"conversation.SummaryParts.Post":   "the actor's queue",
+	"conversation.SummaryParts.Trace":  "the program observes the machine",
+	"conversation.SummaryParts.Broken": "the program observes the machine",
+	"runs.Parts.Post":                  "the actor's queue",
+	"runs.Access.Act":                  "the program carries out a request for a run",
 }
 
 func TestNoRoomGetsAFunctionOfAnother(t *testing.T) {

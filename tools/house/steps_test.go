@@ -23,3 +23,13 @@ func TestEachStepHasABudget(t *testing.T) {
 	g.Expect(steps).NotTo(gomega.BeEmpty())
 	g.Expect(budgets).To(gomega.ConsistOf(steps))
 }
+
+// The first steps put into the folder what all others need, so that they are run even if they have passed for the same content in
+// another folder.
+func TestTheFirstStepsAreAlwaysRun(t *testing.T) {
+	g := gomega.NewWithT(t)
+	script := string(read(t, "scripts/test.sh"))
+	first := regexp.MustCompile(`(?m)^first=\(([a-z0-9 -]+)\)$`).FindStringSubmatch(script)
+	g.Expect(first).NotTo(gomega.BeNil())
+	g.Expect(script).To(gomega.ContainSubstring("\t" + strings.ReplaceAll(first[1], " ", " | ") + ") ;;\n"))
+}
