@@ -39,8 +39,7 @@ type page struct {
 func show(t *testing.T, folder string) *page {
 	t.Helper()
 	p := &page{WithT: gomega.NewWithT(t), t: t}
-	p.SetDefaultEventuallyTimeout(40 * time.Second)
-	p.SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
+	p.patient()
 	site := rig.NewSite(t, func(w http.ResponseWriter, r *http.Request, server string) {
 		name := path.Clean(r.URL.Path)
 		if name == "/" {
@@ -56,6 +55,12 @@ func show(t *testing.T, folder string) *page {
 	})
 	p.Tab = site.Visit(t, rig.StartBrowser(t, rig.Options{}), nil)
 	return p
+}
+
+// patient sets how long the checks wait.
+func (p *page) patient() {
+	p.SetDefaultEventuallyTimeout(40 * time.Second)
+	p.SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 }
 
 // does runs a script in the page, and waits for its promise if it returns one.

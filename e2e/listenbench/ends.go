@@ -3,6 +3,7 @@ package main
 // The ways to end a turn, applied to what was heard.
 
 import (
+	"slices"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
@@ -26,6 +27,11 @@ type silence struct {
 	pause int           // which pause of the turn
 	begin time.Duration // end of the last frame of speech
 	end   time.Duration // begin of the next one, or of nothing
+}
+
+// among returns the estimates that were found in the silence.
+func (s silence) among(found []estimate) []estimate {
+	return slices.DeleteFunc(slices.Clone(found), func(e estimate) bool { return e.at <= s.begin || e.at > s.end })
 }
 
 // silences returns the silences of a turn that are pauses, and all others of at least 100 ms with pause -1.
@@ -132,13 +138,7 @@ type result struct {
 func (r *result) apply(h *heard, found []estimate, p policy) {
 	inner, cut, ended := 0, 0, false
 	for _, s := range h.silences() {
-		var of []estimate
-		for _, e := range found {
-			if e.at > s.begin && e.at <= s.end {
-				of = append(of, e)
-			}
-		}
-		at, does := p.cut(s, of)
+		at, does := p.cut(s, s.among(found))
 		switch {
 		case s.pause < 0:
 			if does {

@@ -79,12 +79,7 @@ func percent(part, whole int) float64 { return 100 * float64(part) / float64(max
 func explain(h *heard, found []estimate) {
 	p := byEstimate("", endofturn.Threshold("medium"), 4*time.Second)
 	for _, s := range h.silences() {
-		var of []estimate
-		for _, e := range found {
-			if e.at > s.begin && e.at <= s.end {
-				of = append(of, e)
-			}
-		}
+		of := s.among(found)
 		at, does := p.cut(s, of)
 		if s.pause < 0 {
 			if does {

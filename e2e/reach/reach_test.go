@@ -86,7 +86,7 @@ func TestBlockedNetworks(t *testing.T) {
 			g := gomega.NewWithT(t)
 			route(t, cone, block)
 			start(t, g, "server", "server", serverJob{Listen: "0.0.0.0:80"}).says("serving")
-			start(t, g, "client", "client", clientJob{URL: "http://203.0.113.10"}).ends("connected")
+			start(t, g, "client", "client", clientJob{URL: "http://203.0.113.10", Once: true}).ends("connected")
 		})
 	}
 }

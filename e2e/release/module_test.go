@@ -49,7 +49,8 @@ func proxy(t *testing.T, g *gomega.WithT, folder string) {
 	}
 }
 
-// stranger is somebody with Go and an empty folder. The proxy has this module; every other module comes from this machine's cache.
+// stranger is somebody with Go and an empty folder. The proxy has this module; every other module comes from this machine's cache, or
+// from the proxies that this machine uses.
 type stranger struct {
 	g      *gomega.WithT
 	folder string
@@ -60,13 +61,14 @@ func newStranger(t *testing.T) stranger {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	dir := t.TempDir()
-	cache, err := exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE").Output()
+	out, err := exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE", "GOPROXY").Output()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
+	cache, proxies, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	proxy(t, g, filepath.Join(dir, "proxy"))
 	s := stranger{g: g, folder: filepath.Join(dir, "folder")}
 	g.Expect(os.Mkdir(s.folder, 0o755)).To(gomega.Succeed())
 	s.env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOSUMDB=off", "GOTOOLCHAIN=local",
-		"GOPROXY=file://"+filepath.Join(dir, "proxy")+",file://"+filepath.Join(strings.TrimSpace(string(cache)), "cache", "download"),
+		"GOPROXY=file://"+filepath.Join(dir, "proxy")+",file://"+filepath.Join(cache, "cache", "download")+","+proxies,
 		"GOMODCACHE="+filepath.Join(dir, "modules"), "GOBIN="+s.folder, "GOFLAGS=-modcacherw -trimpath",
 	)
 	return s
