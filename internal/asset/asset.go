@@ -27,16 +27,13 @@ type Asset struct {
 	Size                int // the size of the plain file, in bytes
 }
 
-// The values of Cache-Control. A browser may keep a file for ever if its address changes with its content; otherwise it asks each
-// time.
+// The values of Cache-Control. A browser may keep a file for ever if its address changes with its content; otherwise it asks each time.
 const (
 	CacheForever = "public, max-age=31536000, immutable"
 	CacheCheck   = "no-cache"
 )
 
-// Send answers with a file in the best encoding that the client takes. Send
-// unpacks a file that exists only in packed form for a client that wants it
-// plain.
+// Send answers with a file in the best encoding that the client takes. Send unpacks a file that exists only in packed form for a client that wants it plain.
 func (a Asset) Send(w http.ResponseWriter, r *http.Request, version, caching string) {
 	encoding := a.choose(r.Header.Get("Accept-Encoding"))
 	h := w.Header()
@@ -99,8 +96,7 @@ func (a Asset) body(encoding string) io.Reader {
 	return plain
 }
 
-// accepts reports whether an Accept-Encoding header allows a coding. A weight of
-// 0 forbids it; "*" speaks for codings that are not named.
+// accepts reports whether an Accept-Encoding header allows a coding. A weight of 0 forbids it; "*" speaks for codings that are not named.
 func accepts(header, coding string) bool {
 	allowed := false
 	for field := range strings.SplitSeq(header, ",") {
@@ -116,8 +112,7 @@ func accepts(header, coding string) bool {
 	return allowed
 }
 
-// weight returns the q of a list entry: 1 where there is none, 0 where it is not
-// a number.
+// weight returns the q of a list entry: 1 where there is none, 0 where it is not a number.
 func weight(params string) float64 {
 	for param := range strings.SplitSeq(params, ";") {
 		key, value, found := strings.Cut(strings.TrimSpace(param), "=")

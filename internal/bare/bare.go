@@ -27,8 +27,7 @@ const (
 	maxAnswer   = 1 << 20 // bytes
 )
 
-// Peer is one end of a call: an audio track each way and, on the side that calls, a data channel. Safe for concurrent use.
-// Whoever made it closes it.
+// Peer is one end of a call: an audio track each way and, on the side that calls, a data channel. Safe for concurrent use. Whoever made it closes it.
 type Peer struct {
 	pc      *webrtc.PeerConnection
 	track   *webrtc.TrackLocalStaticRTP
@@ -43,8 +42,7 @@ type Peer struct {
 	packet rtp.Packet
 }
 
-// Call calls the server at url, such as "http://localhost:8080", and waits until its data channel is open. ctx bounds the
-// call's begin only.
+// Call calls the server at url, such as "http://localhost:8080", and waits until its data channel is open. ctx bounds the call's begin only.
 func Call(ctx context.Context, client *http.Client, url string) (*Peer, error) {
 	p, err := newPeer(true)
 	if err != nil {
@@ -58,6 +56,17 @@ func Call(ctx context.Context, client *http.Client, url string) (*Peer, error) {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
+}
+
+// Answer answers the offer of a call with a new Peer.
+func Answer(offer string) (p *Peer, answer string, err error) {
+	if p, err = newPeer(false); err != nil {
+		return nil, "", err
+	}
+	if answer, err = p.answer(offer); err != nil {
+		return nil, "", errors.Join(err, p.Close())
+	}
+	return p, answer, nil
 }
 
 func post(ctx context.Context, client *http.Client, url, offer string) (string, error) {

@@ -55,8 +55,7 @@ func (q *queue) take(pcm []int16) {
 	clear(pcm[n:])
 }
 
-// Read implements io.Reader: it fills p with whole samples of 16 bit, little endian, and with silence where the queue has no
-// sound. It never ends and never fails.
+// Read implements io.Reader: it fills p with whole samples of 16 bit, little endian, and with silence where the queue has no sound. It never ends and never fails.
 func (q *queue) Read(p []byte) (n int, err error) {
 	pcm := make([]int16, len(p)/2)
 	q.take(pcm)

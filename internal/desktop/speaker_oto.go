@@ -26,9 +26,7 @@ const (
 
 // output opens the device, once for a program: oto has one context for each.
 var output = sync.OnceValues(func() (*oto.Context, error) {
-	c, ready, err := oto.NewContext(&oto.NewContextOptions{
-		SampleRate: native.Rate, ChannelCount: 1, Format: oto.FormatSignedInt16LE, BufferSize: deviceBuffer,
-	})
+	c, ready, err := oto.NewContext(&oto.NewContextOptions{SampleRate: native.Rate, ChannelCount: 1, Format: oto.FormatSignedInt16LE, BufferSize: deviceBuffer})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoSpeaker, err)
 	}

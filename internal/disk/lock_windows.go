@@ -10,8 +10,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Lock locks a folder by its file "lock" until the returned file is closed or the process ends. It returns ErrLocked if another process, or
-// this one, has locked the folder.
+// Lock locks a folder by its file "lock" until the returned file is closed or the process ends. It returns ErrLocked if another process, or this one, has locked the folder.
 func Lock(folder string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(folder, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

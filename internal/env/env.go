@@ -1,9 +1,7 @@
-// Package env gives a session the services of the machine that it runs on: the clock, timers, goroutines and random
-// names. A test or a simulator that brings its own Env decides when timers fire, in which order goroutines run, and
-// which names are given, so that one seed plays the same session again.
+// Package env gives a session the services of the machine that it runs on: the clock, timers, goroutines and random names. A test or a simulator that brings its own Env decides
+// when timers fire, in which order goroutines run, and which names are given, so that one seed plays the same session again.
 //
-// System is the real machine. Packages below internal/call/session and internal/call/link use an Env and never the runtime; the
-// linter holds that.
+// System is the real machine. Packages below internal/call/session and internal/call/link use an Env and never the runtime; the linter holds that.
 package env
 
 import (
@@ -50,8 +48,7 @@ func (system) NewID(prefix string) string {
 	return prefix + idAlphabet.EncodeToString(b[:])
 }
 
-// WithTimeout returns a context that is cancelled with cause once d has passed on e's clock, or when cancel is called.
-// The caller calls cancel when it needs the context no more.
+// WithTimeout returns a context that is cancelled with cause once d has passed on e's clock, or when cancel is called. The caller calls cancel when it needs the context no more.
 func WithTimeout(e Env, parent context.Context, d time.Duration, cause error) (ctx context.Context, cancel context.CancelFunc) {
 	ctx, cancelCause := context.WithCancelCause(parent)
 	timer := e.AfterFunc(d, func() { cancelCause(cause) })

@@ -4,8 +4,7 @@ package env
 
 import "sync"
 
-// Group is goroutines of one owner that end together. The zero value is not valid; NewGroup makes one. It is safe for
-// concurrent use.
+// Group is goroutines of one owner that end together. The zero value is not valid; NewGroup makes one. It is safe for concurrent use.
 type Group struct {
 	env     Env
 	running sync.WaitGroup

@@ -4,8 +4,7 @@ package env
 
 import "time"
 
-// Timers are named timers of one owner: starting a timer stops the one that has the same name. They belong to one
-// goroutine; the calls that they make run on others.
+// Timers are named timers of one owner: starting a timer stops the one that has the same name. They belong to one goroutine; the calls that they make run on others.
 type Timers struct {
 	env     Env
 	running map[string]Timer

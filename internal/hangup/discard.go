@@ -77,8 +77,7 @@ func begun(load func() session, done <-chan struct{}) session {
 	}
 }
 
-// field returns the content of a private field of pion's transport, which is an atomic.Value; nil if pion has no such field any more.
-// pion has no public way to these sessions.
+// field returns the content of a private field of pion's transport, which is an atomic.Value; nil if pion has no such field any more. pion has no public way to these sessions.
 func field(t *webrtc.DTLSTransport, name string) any {
 	if !hasField(t, name) {
 		return nil

@@ -20,9 +20,8 @@ const (
 	GiveUpAfter = 5 * time.Second
 )
 
-// Close ends pc and joins pion's goroutines. While pc ends, Close accepts and discards the streams of the client, for which pion would wait
-// without end. After CutAfter it closes the sockets under the connection, and after GiveUpAfter it returns ErrStuck, wrapped. Other
-// errors are pion's complaints about the end, and of use to a log only.
+// Close ends pc and joins pion's goroutines. While pc ends, Close accepts and discards the streams of the client, for which pion would wait without end. After CutAfter it closes
+// the sockets under the connection, and after GiveUpAfter it returns ErrStuck, wrapped. Other errors are pion's complaints about the end, and of use to a log only.
 func Close(pc *webrtc.PeerConnection) error {
 	done, ended := make(chan struct{}), make(chan error, 1)
 	discard(pc.SCTP().Transport(), done)

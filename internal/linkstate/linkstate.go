@@ -20,8 +20,7 @@ type Link struct {
 	changed chan struct{} // has a token when the state may have changed
 }
 
-// Watch observes a connection that has not begun. It takes the place of other handlers for the states of the connection and of its
-// transports.
+// Watch observes a connection that has not begun. It takes the place of other handlers for the states of the connection and of its transports.
 func Watch(pc *webrtc.PeerConnection) *Link {
 	dtls := pc.SCTP().Transport()
 	l := &Link{pc: pc, ice: dtls.ICETransport(), changed: make(chan struct{}, 1)}
@@ -35,8 +34,7 @@ func Watch(pc *webrtc.PeerConnection) *Link {
 	return l
 }
 
-// Changed returns a channel that has a token when the state may have changed since the last token was taken. The channel is always the
-// same and is never closed.
+// Changed returns a channel that has a token when the state may have changed since the last token was taken. The channel is always the same and is never closed.
 func (l *Link) Changed() <-chan struct{} { return l.changed }
 
 // Wake puts a token into the channel of Changed. It does not block.

@@ -154,7 +154,7 @@ func codesIn(t *testing.T, roots ...string) map[string]bool {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	out := map[string]bool{}
-	named := regexp.MustCompile(`(?:\bcode: +|\bCode: +|\b[cC]ode[A-Z][A-Za-z]* += |refused\(|internal\(|unknownItem\()"([a-z_]+)"`)
+	named := regexp.MustCompile(`(?:\bcode: +|\bCode: +|\b[cC]ode[A-Z][A-Za-z]* += |refused\(|\bRefuse\(|internal\(|unknownItem\()"([a-z_]+)"`)
 	staged := regexp.MustCompile(`\bStage[A-Z][a-z]+ += "([a-z]+)"`)
 	for _, root := range roots {
 		g.Expect(filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -37,8 +37,7 @@ func (b *Inbox) Put(e wire.ServerEvent) {
 	}
 }
 
-// First waits for the next event of one of these types after the events that earlier calls have returned or passed. Without types
-// it waits for the next event of any type.
+// First waits for the next event of one of these types after the events that earlier calls have returned or passed. Without types it waits for the next event of any type.
 func (b *Inbox) First(types ...string) wire.ServerEvent {
 	b.t.Helper()
 	late := time.NewTimer(Patience)

@@ -1,5 +1,4 @@
-// Package servertest has what the tests of the server and the tests of its sessions share: stories with a clock of their own, scripted
-// pipelines, and the inbox of a client.
+// Package servertest has what the tests of the server and the tests of its sessions share: stories with a clock of their own, scripted pipelines, and the inbox of a client.
 package servertest
 
 import (

@@ -175,8 +175,7 @@ func decoder(kind, bits uint16) func(b []byte) float32 {
 	return nil
 }
 
-// Read reads the next samples into dst, mono. It returns how many, and io.EOF at the end of the sound. A frame that the file cuts off
-// at its end is left out.
+// Read reads the next samples into dst, mono. It returns how many, and io.EOF at the end of the sound. A frame that the file cuts off at its end is left out.
 func (r *Reader) Read(dst []int16) (n int, err error) {
 	for n < len(dst) {
 		if r.left >= 0 && r.left < int64(len(r.frame)) {
@@ -204,8 +203,7 @@ func (r *Reader) Read(dst []int16) (n int, err error) {
 	return n, nil
 }
 
-// ReadAll returns the whole sound of a file, mono, and its rate. It returns an error that wraps ErrTooLong for a sound of more than most
-// samples.
+// ReadAll returns the whole sound of a file, mono, and its rate. It returns an error that wraps ErrTooLong for a sound of more than most samples.
 func ReadAll(in io.Reader, most int) (pcm []int16, rate int, err error) {
 	r, err := NewReader(in)
 	if err != nil {
