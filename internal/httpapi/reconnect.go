@@ -149,6 +149,9 @@ func (h *Handler) reconnectCall(w http.ResponseWriter, r *http.Request, who requ
 	if p != nil {
 		return p
 	}
+	if err := h.cfg.Engine.Check(offer); err != nil { // before the call loses its connection, or its owner
+		return badOffer(err)
+	}
 	c, seen, done, p := h.reconnect(r, who, true)
 	if h.unknownHere(p) {
 		return h.takeOverCall(w, r, who, offer)

@@ -307,6 +307,22 @@ func TestBadRestarts(t *testing.T) {
 	restart("application/sdp", offer, key).refused(http.StatusConflict, "restart_not_possible")
 }
 
+// TestABadOfferTakesNothing checks that a client which reconnects with a broken offer keeps the connection that it has.
+func TestABadOfferTakesNothing(t *testing.T) {
+	d := open(t, func(c *Config) { c.Keys = keys(t) })
+	a := d.offered("/v1/realtime/calls", key)
+	c := d.h.calls[strings.TrimPrefix(a.begun(), "/v1/realtime/calls/")]
+	again := func(sdp string) answered {
+		return answered{d, d.ask(http.MethodPost, "/v1/realtime/calls", strings.NewReader(sdp), "Content-Type", "application/sdp", "Authorization", "Bearer "+key, "Antiphon-Resume", c.token)}
+	}
+	c.session.Opened()
+	c.session.Message([]byte(`{"type":"antiphon.hello"}`), true)
+	d.g.Eventually(c.session.Resumable, patience).Should(gomega.BeTrue())
+	again("hello").refused(http.StatusBadRequest, "invalid_offer")
+	d.g.Expect(c.hub.Connected()).To(gomega.BeTrue())
+	again(offer).begun()
+}
+
 // TestAnEventThatIsSentAgainCountsOnce checks that a client which does not read Antiphon-Resume-Seen, and sends its events again after each cut, is answered once.
 func TestAnEventThatIsSentAgainCountsOnce(t *testing.T) {
 	d := open(t, nil)

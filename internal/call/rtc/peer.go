@@ -109,6 +109,12 @@ func (e *Engine) Answer(ctx context.Context, sdp string, h link.Handler) (*Peer,
 	return e.answer(ctx, sdp, h, newOutput())
 }
 
+// Check returns the error with which Answer refuses an offer that it cannot read. It changes nothing.
+func (e *Engine) Check(sdp string) error {
+	_, err := offer.Read(sdp, e.remotes())
+	return err
+}
+
 // Reconnect is Answer for a call that continues over another connection. former is the peer of the call before, which is closed.
 // Its output continues with the new peer.
 func (e *Engine) Reconnect(ctx context.Context, sdp string, h link.Handler, former *Peer) (*Peer, string, error) {
