@@ -3,6 +3,7 @@ package main
 // This file has `antiphon config`: it checks a configuration and prints the JSON Schema of it.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,14 +24,15 @@ type configure struct {
 }
 
 type checkConfig struct {
-	File string `arg:"" optional:"" type:"path" default:"antiphon.yaml" placeholder:"FILE.yaml" help:"The configuration."`
+	File   string `arg:"" optional:"" type:"path" default:"antiphon.yaml" placeholder:"FILE.yaml" help:"The configuration."`
+	Config string `type:"path" placeholder:"FILE.yaml" help:"The same as FILE, as for serve."`
 }
 
 // Run checks a configuration as serve would read it, and says in one line what it chooses.
 func (c *checkConfig) Run(ctx context.Context) error { return c.check(ctx, os.Stdout) }
 
 func (c *checkConfig) check(ctx context.Context, w io.Writer) (err error) {
-	flags := serve{Config: c.File}
+	flags := serve{Config: cmp.Or(c.Config, c.File)}
 	file, err := flags.readConfig(nil)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: run antiphon setup, which writes one, or name another file", err)

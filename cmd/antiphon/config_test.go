@@ -132,7 +132,7 @@ func TestConfigCheck(t *testing.T) {
 			g.Expect(out.String()).To(gomega.Equal("c.yaml is right: stt sherpa, llm scripted, tts flite\n"))
 		})
 	}
-	err := (&checkConfig{File: filepath.Join(folder, "none.yaml")}).check(t.Context(), new(strings.Builder))
+	err := (&checkConfig{File: "antiphon.yaml", Config: filepath.Join(folder, "none.yaml")}).check(t.Context(), new(strings.Builder))
 	gomega.NewWithT(t).Expect(err).To(gomega.MatchError(gomega.ContainSubstring("run antiphon setup")))
 }
 

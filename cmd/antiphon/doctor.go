@@ -43,7 +43,7 @@ func (d *doctor) run(ctx context.Context, w io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	fmt.Fprintf(w, "%s:\n\n", name)
+	fmt.Fprintf(w, "%s (each stage has a minute to load and to answer):\n\n", name)
 	results := probe.Run(ctx, p) // before the components, whose states it changes
 	err = diagnose(w, p.Components(), results)
 	diagnoseEnds(ctx, w, p)

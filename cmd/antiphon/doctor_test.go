@@ -113,9 +113,9 @@ func TestDoctor(t *testing.T) {
 		doctor doctor
 		begin  string
 	}{
-		{doctor{}, "antiphon.yaml:\n"},
-		{doctor{Config: config.Name}, "antiphon.yaml:\n"},
-		{doctor{Pipeline: "scripted"}, "The pipeline \"scripted\":\n"},
+		{doctor{}, "antiphon.yaml (each stage has a minute to load and to answer):\n"},
+		{doctor{Config: config.Name}, "antiphon.yaml (each stage has a minute to load and to answer):\n"},
+		{doctor{Pipeline: "scripted"}, "The pipeline \"scripted\" (each stage has a minute to load and to answer):\n"},
 	} {
 		var out strings.Builder
 		g.Expect(row.doctor.run(t.Context(), &out)).To(gomega.Succeed())

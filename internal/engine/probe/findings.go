@@ -35,7 +35,7 @@ func (r *Result) Findings() (all []string) {
 		all = append(all, fmt.Sprintf("The %s is too slow for a conversation: it works %.1f s for each second of speech, and the bound is %.0f s. %s", r.Stage, r.RealTime, slowWork, faster))
 	}
 	if r.Said != "" && wordErrors(r.Said, r.Answer) > wrongWords {
-		all = append(all, fmt.Sprintf("The %s recognised %q, but the synthesizer was to say %q. Listen to the synthesizer, and check the model and the language of both. "+
+		all = append(all, fmt.Sprintf("The %s recognised %q in place of %q, which the synthesizer said.\n  Listen to the synthesizer, and check the model and the language of both. "+
 			"If both are for another language than English, this is no mistake.", r.Stage, r.Answer, r.Said))
 	}
 	return all

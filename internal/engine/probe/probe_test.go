@@ -99,7 +99,7 @@ func TestARecogniserOfAnotherSentence(t *testing.T) {
 			continue
 		}
 		g.Expect(r.Findings()).To(gomega.ConsistOf(gomega.HavePrefix(
-			"The transcriber recognised \""+heard+"\", but the synthesizer was to say \"Hello, this is a test.\". ")), heard)
+			"The transcriber recognised \""+heard+"\" in place of \"Hello, this is a test.\", which the synthesizer said.\n")), heard)
 	}
 }
 
