@@ -60,7 +60,7 @@ doctor: build ## Say what is installed, what is missing and how to get it
 
 ##@ Prove
 .PHONY: test test-long check tidy fmt-check lint lint-tool house verify-setup verify-spec verify-test verify-long verify-official \
-	generated unit race teardown faults chaos protocol mutate-code simulate wasm-test cross types examples services fuzz e2e trace-check
+	generated unit race teardown faults chaos protocol mutate-code simulate wasm-test cross types examples services fuzz e2e sound trace-check
 
 test: ## Set up what is missing and pass everything, as CI does (10 minutes; what has not changed is not run again)
 	@scripts/test.sh
@@ -169,6 +169,9 @@ fuzz: verify-setup ## Run every fuzz target (FUZZTIME=20s each; make test takes 
 
 e2e: build ## Native callers, Chromium and Firefox against the real server
 	@scripts/e2e.sh
+
+sound: build ## Measure in Chromium what a person hears who talks over the agent; the machine must be idle
+	go -C e2e test -count=1 -vet=off ./bargein
 
 trace-check: verify-setup ## What the servers of the last e2e did is a path of the tables and of the specs (TRACE=FILE: that one)
 	@scripts/trace-check.sh $(TRACE)

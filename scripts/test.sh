@@ -4,8 +4,8 @@
 # The first steps run one after the other, and always: they set up and build in this folder what all others need. Then two lanes run side by side:
 #   - The real-time lane has the steps that play and record sound in real time. They wait most of the time.
 #   - The computing lane has all other steps, at a lower priority, so that it takes only the time that the first lane leaves.
-# When the real-time lane has no step left, it takes steps of the computing lane. The output of a step is printed in whole when the
-# step ends; .cache/test has it, too.
+# When the real-time lane has no step left, it takes steps of the computing lane. The last steps measure what is heard, to the millisecond, and run
+# one after the other when both lanes are done. The output of a step is printed in whole when the step ends; .cache/test has it, too.
 #
 # A step that has passed is not run again for the same content (remember.sh): reads_of says what a step reads. A step that runs
 # shuffled tests or whole calls is run again every day. `make STEP` always runs the step.
@@ -22,6 +22,7 @@
 #   cross        bin/antiphon for Windows and macOS, without C
 #   fuzz         every fuzz target for a second, from its corpus on; `make test-long` takes longer
 #   e2e          whole calls in real time, without the race detector: twenty at once, and real browsers
+#   sound        what a person hears who talks over the agent, in a real browser: on a machine that is full, a browser loses sound
 #   trace-check  what the machines of these servers did, held to the tables and to the specs
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -30,6 +31,7 @@ cd "$(dirname "$0")/.."
 first=(setup tidy fmt-check build generated)
 realtime=(e2e trace-check examples)
 computing=(house lint unit race verify-spec verify-test sdk wasm-test fuzz simulate mutate-code protocol types cross)
+last=(sound)
 
 # command_of STEP: the command that runs the step again.
 command_of() {
@@ -59,7 +61,7 @@ reads_of() {
 # day_of STEP: today, if the step is run again every day.
 day_of() {
 	case $1 in
-	unit | race | protocol | simulate | wasm-test | fuzz | e2e | trace-check | examples | sdk) date +%F ;;
+	unit | race | protocol | simulate | wasm-test | fuzz | e2e | sound | trace-check | examples | sdk) date +%F ;;
 	esac
 }
 
@@ -70,7 +72,7 @@ mkdir -p $logs
 report=
 passed=0
 began=$SECONDS
-total=$((${#first[@]} + ${#realtime[@]} + ${#computing[@]}))
+total=$((${#first[@]} + ${#realtime[@]} + ${#computing[@]} + ${#last[@]}))
 
 # The step that each lane runs: its name, its process (which leads a process group), the second when it began. "" is none.
 declare -A step=() process=() since=()
@@ -191,6 +193,10 @@ take() {
 	elif [ "$1" = realtime ] && [ ${#realtime[@]} -gt 0 ]; then
 		name=${realtime[0]}
 		realtime=("${realtime[@]:1}")
+	elif [ "$1" = last ]; then
+		[ ${#last[@]} -gt 0 ] || return 1
+		name=${last[0]}
+		last=("${last[@]:1}")
 	elif [ ${#computing[@]} -gt 0 ]; then
 		name=${computing[0]}
 		computing=("${computing[@]:1}")
@@ -210,6 +216,10 @@ while [ -n "${step[realtime]:-}${step[computing]:-}" ]; do
 	for lane in realtime computing; do
 		[ -n "${step[$lane]:-}" ] || next $lane
 	done
+done
+while [ ${#last[@]} -gt 0 ]; do
+	next last
+	[ -z "${step[last]:-}" ] || await
 done
 
 echo "$report"

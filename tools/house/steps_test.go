@@ -14,7 +14,7 @@ import (
 func TestEachStepHasABudget(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var steps, budgets []string
-	for _, m := range regexp.MustCompile(`(?m)^(?:first|realtime|computing)=\(([a-z0-9 -]+)\)$`).FindAllSubmatch(read(t, "scripts/test.sh"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^(?:first|realtime|computing|last)=\(([a-z0-9 -]+)\)$`).FindAllSubmatch(read(t, "scripts/test.sh"), -1) {
 		steps = append(steps, strings.Fields(string(m[1]))...)
 	}
 	for _, m := range regexp.MustCompile(`(?m)^step +([a-z0-9-]+) +[0-9]+(?:\.[0-9]+)?$`).FindAllSubmatch(read(t, "tools/house/budgets.txt"), -1) {
