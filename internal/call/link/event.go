@@ -1,6 +1,11 @@
 package link
 
-import "github.com/antiphon-rt/antiphon/wire"
+import (
+	"bytes"
+	"sync"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
 
 // The encoded event that a session gives to a link.
 
@@ -19,9 +24,15 @@ type Event struct {
 	Number uint64
 }
 
+// texts has room for texts while they are written: what is kept of an event for minutes is as small as its text.
+var texts = sync.Pool{New: func() any { return new([]byte) }}
+
 // Encode encodes e, which has its event_id already.
 func Encode(e wire.ServerEvent) Event {
-	return Event{Type: e.Type(), ID: e.ID(), Text: wire.AppendServer(nil, e), Session: sessionIn(e)}
+	text, _ := texts.Get().(*[]byte)
+	defer texts.Put(text)
+	*text = wire.AppendServer((*text)[:0], e)
+	return Event{Type: e.Type(), ID: e.ID(), Text: bytes.Clone(*text), Session: sessionIn(e)}
 }
 
 // sessionIn returns a copy of the session object of a session.created or session.updated, and nil for other events.

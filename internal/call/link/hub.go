@@ -134,6 +134,9 @@ func (h *Hub) pass(e Event, sent func()) error {
 			h.unsent = append(h.unsent, sent)
 		}
 	}
+	if h.connection != nil {
+		h.replay.forgetSeen(h.env.Now())
+	}
 	h.replay.add(e, h.reconnects())
 	return err
 }
@@ -250,6 +253,7 @@ func (h *Hub) Attach(c Connection, seen string) bool {
 		allSent() // no event is on its way whose sending could call it
 	}
 	h.connection, h.can, h.unsent = c, Resolve(c), nil
+	h.replay.sentAgain(h.env.Now())
 	return true
 }
 

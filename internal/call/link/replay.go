@@ -2,6 +2,8 @@ package link
 
 // The replay buffer: keeps the newest events that were sent, for a client that reconnects.
 
+import "time"
+
 // Limits of the replay buffer. The queue of a data channel has the same bounds (rtc.Config), so that all of the events fit there.
 const (
 	maxReplay      = 1000
@@ -11,14 +13,19 @@ const (
 	maxReplayWithAudioBytes = 4 << 20
 	// replayBeforeHello is how many events are kept for a client that has not said yet that it can reconnect.
 	replayBeforeHello = 16
+	// surelySeen is how long after an event was sent a client whose connection still stands has it for certain: the transports find a connection
+	// that carries nothing within a minute.
+	surelySeen = 90 * time.Second
 )
 
-// replayBuffer keeps the newest events of a call, bounded by their number and bytes.
+// replayBuffer keeps the newest events of a call, bounded by their number and bytes, and by their age while the client is connected.
 type replayBuffer struct {
 	maxEvents, maxBytes int
 	events              []Event // oldest first
 	bytes               int     // the size of their texts
 	incomplete          bool    // the oldest events are forgotten
+	old                 int     // how many of the events were sent before since
+	since               time.Time
 	// restored: the events before came from a journal, which has the numbered events after the number base.
 	restored bool
 	base     uint64
@@ -39,18 +46,35 @@ func (b *replayBuffer) add(e Event, reconnects bool) {
 	if !reconnects {
 		limit = replayBeforeHello
 	}
-	n := 0
-	for n < len(b.events) && (len(b.events)-n > limit || b.bytes > b.maxBytes) {
-		b.bytes -= len(b.events[n].Text)
-		b.base = max(b.base, b.events[n].Number)
-		b.events[n] = Event{}
+	n, bytes := 0, b.bytes
+	for n < len(b.events) && (len(b.events)-n > limit || bytes > b.maxBytes) {
+		bytes -= len(b.events[n].Text)
 		n++
 	}
-	if n > 0 {
-		b.incomplete = true
-		b.events = b.events[n:]
+	b.forget(n)
+}
+
+// forget forgets the n oldest events.
+func (b *replayBuffer) forget(n int) {
+	for i, e := range b.events[:n] {
+		b.bytes -= len(e.Text)
+		b.base = max(b.base, e.Number)
+		b.events[i] = Event{}
+	}
+	b.events, b.old, b.incomplete = b.events[n:], max(0, b.old-n), b.incomplete || n > 0
+}
+
+// forgetSeen forgets events that a client has for certain whose connection stands at now. Such an event stays for surelySeen to twice that. The newest one stays
+// for longer: a client that has got nothing since names it.
+func (b *replayBuffer) forgetSeen(now time.Time) {
+	if now.Sub(b.since) >= surelySeen {
+		b.forget(max(0, b.old-1))
+		b.old, b.since = len(b.events), now
 	}
 }
+
+// sentAgain notes that all events may have been sent only now.
+func (b *replayBuffer) sentAgain(now time.Time) { b.old, b.since = 0, now }
 
 // after returns the events that were sent after the event with that id, or all events if id is empty. ok is false if some of
 // them are forgotten.

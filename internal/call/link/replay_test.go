@@ -4,10 +4,16 @@ package link
 // event that it names, or learns that they are lost.
 
 import (
+	"bytes"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/internal/env"
+	"github.com/antiphon-rt/antiphon/wire"
 )
 
 func TestReplayBuffer(t *testing.T) {
@@ -49,5 +55,57 @@ func TestReplayBuffer(t *testing.T) {
 				g.Expect(events).To(gomega.HaveLen(row.want))
 			}
 		})
+	}
+}
+
+// handClock is an environment whose time the test sets.
+type handClock struct {
+	env.Env
+	now time.Time
+}
+
+func (c *handClock) Now() time.Time { return c.now }
+
+// TestEventsThatTheClientHasAreForgotten: while its client is connected, a call of any length keeps the events of the last minutes. What a client may not have yet stays.
+func TestEventsThatTheClientHasAreForgotten(t *testing.T) {
+	g := gomega.NewWithT(t)
+	clock := &handClock{env.System(), time.Unix(1, 0)}
+	h := NewHub(clock, sinkConnection{}, func() bool { return true })
+	n := 0
+	send := func(events int, each time.Duration) {
+		for range events {
+			clock.now = clock.now.Add(each)
+			n++
+			_ = h.Send(Event{ID: fmt.Sprint(n)}, nil) // fails while the client is away
+		}
+	}
+	kept := func(after int) int {
+		events, ok := h.replay.after(fmt.Sprint(after))
+		g.Expect(ok).To(gomega.BeTrue(), "the events after it are kept")
+		return len(events)
+	}
+
+	send(900, time.Second)
+	g.Expect(len(h.replay.events)).To(gomega.And(gomega.BeNumerically(">=", 90), gomega.BeNumerically("<=", 181)))
+	send(1, time.Hour)
+	g.Expect(kept(n-1)).To(gomega.Equal(1), "the client has heard nothing for an hour, and names the newest event before it")
+
+	lost := n
+	<-h.Detach()
+	send(300, time.Second)
+	g.Expect(kept(lost)).To(gomega.Equal(300), "all that the client has missed")
+	g.Expect(h.Attach(sinkConnection{}, fmt.Sprint(lost))).To(gomega.BeTrue())
+	send(1, time.Minute)
+	g.Expect(kept(lost)).To(gomega.Equal(301), "the new connection may have carried nothing")
+	send(300, time.Second)
+	g.Expect(len(h.replay.events)).To(gomega.BeNumerically("<=", 181))
+}
+
+// TestAnEventIsAsLargeAsItsText: its text has little room that nothing uses.
+func TestAnEventIsAsLargeAsItsText(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for n := range 100 {
+		text := Encode(&wire.ResponseOutputTextDelta{Delta: strings.Repeat("a", 10*n)}).Text
+		g.Expect(text).To(gomega.HaveCap(cap(bytes.Clone(text))))
 	}
 }

@@ -206,8 +206,8 @@ func (p *Peer) negotiate(ctx context.Context) (string, error) {
 // Output implements link.Link: there is one output for the whole call, also over later connections.
 func (p *Peer) Output() link.Output { return p.output }
 
-// Send implements link.Link: it queues one event as a text message for the client and copies the text. Events arrive in the
-// order of Send, also those from before the data channel opened. A queued event counts as sent: Send calls sent itself.
+// Send implements link.Link: it queues one event as a text message for the client. Events arrive in the order of Send, also those
+// from before the data channel opened. A queued event counts as sent: Send calls sent itself.
 //
 // Errors: link.ErrTooLarge, link.ErrBackpressure (Handler.Failed follows), link.ErrClosed and others if the call is over.
 func (p *Peer) Send(e link.Event, sent func()) error {

@@ -24,7 +24,7 @@ func New(maxItems, maxBytes int) *Queue {
 	return &Queue{maxItems: maxItems, maxBytes: maxBytes, available: make(chan struct{}, 1)}
 }
 
-// Push copies an event to the end. If the event does not fit, the queue closes with link.ErrBackpressure.
+// Push puts an event at the end; nobody changes its text. If the event does not fit, the queue closes with link.ErrBackpressure.
 func (q *Queue) Push(event []byte) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -35,7 +35,7 @@ func (q *Queue) Push(event []byte) error {
 		q.closeLocked(link.ErrBackpressure)
 		return link.ErrBackpressure
 	}
-	q.items = append(q.items, append([]byte(nil), event...))
+	q.items = append(q.items, event)
 	q.bytes += len(event)
 	select {
 	case q.available <- struct{}{}:
