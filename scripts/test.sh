@@ -68,7 +68,9 @@ day_of() {
 export MAKEFLAGS="${MAKEFLAGS:-} --no-print-directory"
 logs=.cache/test
 rm -rf $logs
-mkdir -p $logs
+# Each specification is explored once: the other steps that need its graph find it here (formal-verification/internal/check/share.go).
+export EXPLORED_SPECS=$PWD/$logs/explored
+mkdir -p $logs "$EXPLORED_SPECS"
 report=
 passed=0
 began=$SECONDS

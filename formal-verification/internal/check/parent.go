@@ -20,8 +20,8 @@ const childMark = "ANTIPHON_CHECK_CHILD"
 // keptChatter is how many bytes of FizzBee's output are kept, in order to explain a crash.
 const keptChatter = 4 << 10
 
-// explore runs one child and returns its answer.
-func explore(ctx context.Context, f *ast.File, o Options) (*answer, error) {
+// ask runs one child and returns its answer.
+func ask(ctx context.Context, f *ast.File, o Options) (*answer, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
