@@ -60,7 +60,7 @@ doctor: build ## Say what is installed, what is missing and how to get it
 
 ##@ Prove
 .PHONY: test test-long check tidy fmt-check lint lint-tool house verify-setup verify-spec verify-test verify-long verify-official \
-	generated unit race teardown faults chaos protocol mutate-code simulate wasm-test cross types examples services fuzz e2e sound trace-check
+	generated unit race teardown faults chaos protocol mutate-code mutate-driver simulate wasm-test cross types examples services fuzz e2e sound trace-check
 
 test: ## Set up what is missing and pass everything, as CI does (10 minutes; what has not changed is not run again)
 	@scripts/test.sh
@@ -142,6 +142,9 @@ teardown: ## Close calls at every moment of their start (N=10000; make race clos
 
 mutate-code: ## Every one-place fault of every machine's table is seen; prints by what
 	@scripts/mutate.sh
+
+mutate-driver: ## Plant faults into the drivers of the machines, and print those that no test finds (N=40 SEED=n AT=place; N=0: all)
+	go -C tools run ./drivers -n $(or $(N),40) $(if $(SEED),-seed $(SEED)) -at "$(AT)"
 
 simulate: ## Play whole calls on virtual time (N=20000), or one again (SEED=n)
 	@scripts/simulate.sh '$(N)' '$(SEED)'
