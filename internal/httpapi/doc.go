@@ -11,15 +11,6 @@
 //
 // # Limits
 //
-// The server counts requests and responses by principal (budget.go) and events by connection (call.EventLimiter). It refuses an HTTP request with the protocol's error object
+// The server counts requests and responses by principal (internal/budget) and events by connection (call.EventLimiter). It refuses an HTTP request with the protocol's error object
 // (problem.go). openapi.json describes all requests and responses; the tests compare every request with it.
-//
-//	routes.go                    the routes
-//	guard.go, keys.go            origins, keys, who sent a request
-//	call.go                      calls over WebRTC
-//	socket.go                    WebSockets: calls, and side-band control
-//	reconnect.go                 clients that reconnect
-//	cluster.go                   requests about calls of other servers, and new calls
-//	clientsecret.go              client secrets: the request, and what they allow
-//	budget.go                    requests and tokens a minute
 package httpapi
