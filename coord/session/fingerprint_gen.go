@@ -3,5 +3,5 @@
 package session
 
 // Fingerprint is a hash of every step in the explored graph of this package. Two builds with the same fingerprint make the same
-// steps. Client and server compare their fingerprints.
+// steps.
 const Fingerprint uint64 = 0x49e830004cce97d8

@@ -54,7 +54,7 @@ func Fingerprint(t *testing.T, name string, sum uint64) {
 package %s
 
 // Fingerprint is a hash of every step in the explored graph of this package. Two builds with the same fingerprint make the same
-// steps. Client and server compare their fingerprints.
+// steps.
 const Fingerprint uint64 = 0x%016x
 `, name, sum))
 }
