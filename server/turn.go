@@ -11,9 +11,9 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/httpapi"
 )
 
-// The TURN server inside of the server, and the ICE servers that clients hear of.
+// The TURN server that the voice server runs itself (package relay), and the list of ICE servers that clients get.
 
-// openTurn opens the TURN server of cfg, if cfg names one, and returns the ICE servers of clients.
+// openTurn opens the TURN server of cfg, if cfg names one, and returns the ICE servers for clients. httpapi replaces HOST in a URL by the host of the client's request.
 func openTurn(cfg Config, engine *rtc.Engine) (*relay.Server, httpapi.ICEServers, error) {
 	ice := cfg.ICE
 	if cfg.Turn == "" {
@@ -40,7 +40,7 @@ func openTurn(cfg Config, engine *rtc.Engine) (*relay.Server, httpapi.ICEServers
 	for _, over := range []string{"udp", "tcp"} {
 		ice.URLs = append(ice.URLs, fmt.Sprintf("turn:%s:%d?transport=%s", host, turn.Port(), over))
 	}
-	if cfg.TurnTLS { // the client has found the host of its request in the server's certificate
+	if cfg.TurnTLS { // HOST also with a public address: the certificate is for the name by which the client has reached the server
 		ice.URLs = append(ice.URLs, fmt.Sprintf("turns:HOST:%d?transport=tcp", turn.Port()))
 	}
 	return turn, ice, nil

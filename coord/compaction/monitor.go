@@ -13,7 +13,7 @@ type Seen struct {
 	Down bool
 }
 
-// Monitor checks the invariants of the machine after every step. The explore tests and the simulation use it.
+// Monitor checks the invariants of the machine after every step. The explore tests use it, and so does a server that is configured to check its invariants.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	See: machine.See[State, Event, Effect, Seen],
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{

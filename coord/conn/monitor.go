@@ -150,8 +150,8 @@ func announcedOnceAndFirst(before, after Seen, step edge) bool {
 	return first && (!Up(step.To) || after.Announced)
 }
 
-// A transport that carries nothing at the moment may come back: only the grace
-// timer that the loss armed ends the session for it.
+// lossIsNoEnd: a lost transport may come back. Only the grace timer that the loss armed
+// ends the session.
 func lossIsNoEnd(before, after Seen, step edge) bool {
 	switch step.Event.(type) {
 	case Lost:

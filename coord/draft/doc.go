@@ -1,4 +1,4 @@
-// Package draft answers ahead of the end of the user's turn. A draft is an answer that the model writes, and whose first clause the
+// Package draft decides when to begin an answer before the user's turn has ended. A draft is an answer that the model writes, and whose first clause the
 // synthesizer speaks, while the end of the turn is likely and not certain. Nothing of it is announced, sent or heard. When the turn
 // has ended and the response's body begins, the body adopts the draft if its input is what the draft has read. Otherwise the driver throws
 // the draft away.

@@ -11,7 +11,7 @@ type State interface {
 }
 
 type (
-	// Announced: the client knows of the response. The body of the response before it still runs.
+	// Announced: the client knows of the response. The body of the response before it may still run.
 	Announced struct{}
 	// Waiting: the body may begin. It waits for the transcripts that the model must read, and for reports of what was played.
 	Waiting struct{}

@@ -14,8 +14,7 @@ type Seen struct {
 	Closed   bool
 }
 
-// Monitor watches the machine. The explore tests evaluate it, and so do simulations of sessions and a server that is configured to
-// check its invariants.
+// Monitor checks the invariants of the machine after every step. The explore tests use it.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	See: machine.See[State, Event, Effect, Seen],
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{

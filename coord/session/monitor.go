@@ -19,8 +19,8 @@ type Edge struct {
 	Effects []Effect
 }
 
-// Seen is what the monitor remembers of earlier events. The zero value is for a new session. The monitor only looks at events and
-// effects and not at states, so that it notices a wrong state.
+// Seen is what the monitor remembers of earlier events. The zero value is for a new session. It is made from events and
+// effects, so that the monitor notices a wrong state. Only Due, Given, For and Loose also depend on a state.
 type Seen struct {
 	Live   response.ID     // the response that is announced and has not ended; 0 is none
 	Newest response.ID     // the response that was announced last

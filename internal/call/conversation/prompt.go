@@ -23,7 +23,7 @@ type Ask struct {
 	// Said is what the user has said that is not an item yet; "" for nothing. Then no message may be left out.
 	Said       string
 	Truncation wire.Truncation
-	// Once: what does not fit is left out of this request alone. The next response may ask with less of its own.
+	// Once: messages that do not fit are left out of this request only. Without Once, later requests leave them out, too.
 	Once   bool
 	Format string // the format of audio in Input, such as wire.FormatPCM
 }

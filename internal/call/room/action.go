@@ -102,7 +102,7 @@ type Origin struct {
 // Privileged reports whether the event may change locked fields.
 func (o Origin) Privileged() bool { return o.Side != nil && o.Side.Rules }
 
-// Counted answers an event that counts already, or whose request is carried out.
+// Counted acknowledges a client's event that the session has already taken, or whose request is carried out.
 func (o Origin) Counted() List {
 	return List{Answer{Event: &wire.AntiphonAck{Acknowledges: o.Event}}}
 }

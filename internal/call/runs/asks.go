@@ -91,7 +91,7 @@ type question struct {
 	outside  voice.Samples      // how much sound of out-of-band responses the call had had by then
 }
 
-// checkHeard drops the question if the client has played less of it than the server has sent, or something else after it.
+// checkHeard drops the question if the client has lost words of it, or has got the sound of an out-of-band response after it.
 func (r *Runs) checkHeard() {
 	q := r.question
 	if q.response != nil && (q.response.LostWords() || r.Player.OutOfBand() != q.outside) {

@@ -14,7 +14,7 @@ const (
 	pongTimeout = 40 * time.Second
 )
 
-// ping sends pings until nothing more is sent, or until the client does not answer.
+// ping sends pings until the link sends nothing more. If the client does not answer, it reports to the receiver that the client is gone.
 func (l *Link) ping(ctx context.Context, to Receiver) {
 	next := time.NewTicker(pingEvery)
 	defer next.Stop()

@@ -17,7 +17,7 @@ type Seen struct {
 	Response Response
 }
 
-// Monitor checks the invariants of the machine after every step. The explore tests and the simulation use it.
+// Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the tests of its driver.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	See: machine.See[State, Event, Effect, Seen],
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{

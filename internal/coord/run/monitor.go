@@ -16,7 +16,7 @@ type Seen struct {
 	Ended    bool
 }
 
-// Monitor checks the invariants of the machine after every step. The explore tests and the simulation use it.
+// Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the tests of its driver.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	See: see,
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{

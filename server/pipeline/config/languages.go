@@ -16,7 +16,7 @@ type Language struct {
 	File string `yaml:"file" type:"path" required:"" doc:"The file with the words: docs/end-of-turn.md describes it."`
 }
 
-// maxLanguages is how many languages a file may have.
+// maxLanguages is how many languages antiphon.yaml may name.
 const maxLanguages = 100
 
 // languages reads the files of the languages. The error names the file that is wrong, and its line.
