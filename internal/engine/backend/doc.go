@@ -15,7 +15,7 @@
 //	engine  P  {"text","eou","eob","through_ms"}              the partial text, each time it changes
 //	server  E                                                 the audio has ended
 //	engine  F  {"text","eou","eob","words"}                   the final text; the utterance is over
-//	server  X                                                 at any time: the server abandons the utterance
+//	server  X                                                 at any time: the server cancels the utterance
 //	engine  D                                                 the engine has dropped it
 //	engine  Z  text                                           the utterance has failed; the engine still works
 //

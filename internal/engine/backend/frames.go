@@ -20,17 +20,17 @@ const (
 	kindHello         kind = 'H' // engine -> server: Info
 	kindConfig        kind = 'C' // server -> engine: Config
 	kindReady         kind = 'R' // engine -> server: the utterance is open
-	kindUnimplemented kind = 'U' // engine -> server: a text; the engine does not support the configuration
+	kindUnimplemented kind = 'U' // engine -> server: a text; the server asked for partial results, and the engine has none
 	kindAudio         kind = 'A' // server -> engine: mono float32 samples, little endian, 16 kHz
 	kindUpdate        kind = 'P' // engine -> server: message
 	kindEnd           kind = 'E' // server -> engine: the audio has ended
 	kindFinal         kind = 'F' // engine -> server: message
-	kindAbandon       kind = 'X' // server -> engine: the server abandons the utterance
-	kindDropped       kind = 'D' // engine -> server: the engine has dropped the utterance
+	kindAbandon       kind = 'X' // server -> engine: the server cancels the utterance or the clause
+	kindDropped       kind = 'D' // engine -> server: the engine has dropped what the server has cancelled
 	kindSpeech        kind = 'S' // server -> engine: Speech; a clause begins
 	kindSound         kind = 'O' // engine -> server: mono float32 samples, little endian, at Info.Rate
 	kindSpoken        kind = 'Y' // engine -> server: the clause is over
-	kindError         kind = 'Z' // engine -> server: a text; the utterance has failed, the engine still works
+	kindError         kind = 'Z' // engine -> server: a text; the utterance or the clause has failed, the engine still works
 )
 
 // message is the JSON of an update or of a result.

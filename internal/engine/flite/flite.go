@@ -1,7 +1,5 @@
 // Package flite is a synthesizer that runs the program Flite, which Linux distributions have as a package. Each utterance is one
 // short run of the program, so a crash costs at most one clause.
-//
-// This file has all of the package.
 package flite
 
 import (
@@ -33,7 +31,7 @@ const Install = "sudo apt-get install flite"
 // Limits of one utterance.
 const (
 	maxText   = 2000             // bytes
-	maxAudio  = 64 << 20         // bytes of the program's output
+	maxAudio  = 64 << 20         // bytes of the sound that the program writes
 	maxMemory = 512 << 20        // the memory of one run, in bytes
 	maxTime   = 20 * time.Second // the time of one run; a clause takes about 50 ms
 )

@@ -53,7 +53,7 @@ func (h *habits) apply(body map[string]any) {
 	}
 }
 
-// learn looks for the field of the request that a refusal names. It reports false if there is none, so that sending again is of no use.
+// learn notes which field of the request a refusal names. It reports false if the refusal names none.
 func (h *habits) learn(body map[string]any, refusal *remote.StatusError) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -29,9 +29,9 @@ type Config struct {
 	// Options are further fields of each request, such as "temperature", or the one that switches a model's thinking off. Fields that the
 	// adapter sets are not allowed.
 	Options map[string]any
-	// Interruption is a note for the model, put before the user's words that interrupted an answer. Empty: DefaultInterruption.
+	// Interruption is a note for the model, put before the user's words that interrupted an answer. Empty: DefaultInterruption. None: no note.
 	Interruption string
-	// Spoken tells the model how to write an answer that is spoken. Empty: DefaultSpoken.
+	// Spoken tells the model how to write an answer that is spoken. Empty: DefaultSpoken. None: nothing.
 	Spoken string
 	// NoTime leaves out the user's time and language, which otherwise follow the instructions.
 	NoTime bool
@@ -52,7 +52,7 @@ func reserved() []string {
 	}
 }
 
-// client returns the HTTP client, or an error that names the setting that is wrong.
+// client checks c, sets its defaults, and returns the HTTP client. An error names the setting that is wrong.
 func (c *Config) client() (*remote.Client, error) {
 	for name := range c.Options {
 		if slices.Contains(reserved(), name) {

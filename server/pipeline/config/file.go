@@ -24,7 +24,7 @@ import (
 // Name is the name of the file that antiphon serve looks for in its working folder.
 const Name = "antiphon.yaml"
 
-// File is a file that was read. Nobody may change it then.
+// File is a file that was read. Nobody changes it afterwards.
 type File struct {
 	Path      string
 	Session   Session
@@ -192,7 +192,7 @@ func (c Choice) orDefault() Choice {
 	return c
 }
 
-// Pipeline opens the three stages of the file. The caller closes the pipeline. An error names the stage that cannot be opened.
+// Pipeline opens the stages of the file, with its languages, its judge of ends and its voice gate. The caller closes the pipeline. An error names what cannot be opened.
 func (f *File) Pipeline(ctx context.Context, e Env) (p *pipeline.Pipeline, err error) {
 	own, err := f.languages()
 	if err != nil {
@@ -253,7 +253,7 @@ func (f *File) name() string {
 }
 
 // SessionJSON returns what a session begins with, as the object `session` of a session.update, for server.Config.Session; nil for
-// nothing. Where the section `session` names no model or no synthesis voice, the fields `model` and `internal/voice` of the kinds do.
+// nothing. Where the section `session` names no model or no synthesis voice, the fields `model` and `voice` of the kinds do.
 func (f *File) SessionJSON() (json.RawMessage, error) {
 	s := f.Session
 	s.Model = cmp.Or(s.Model, f.LLM.text("Model"))

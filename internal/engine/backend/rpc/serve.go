@@ -104,7 +104,7 @@ func (s *server) Recognise(ctx context.Context, r *pb.RecogniseRequest) (*pb.Res
 	return finish(ctx, stream)
 }
 
-// feed gives audio to the engine in slices, and returns the last update. Samples that are no finite numbers become 0.
+// feed gives audio to the engine in slices. It returns the last update, with the last boundary of them all. Samples that are no finite numbers become 0.
 func feed(ctx context.Context, stream backend.Stream, pcm []float32) (u backend.Update, err error) {
 	for i, v := range pcm {
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
