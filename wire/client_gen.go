@@ -49,8 +49,8 @@ type InputAudioBufferCommit struct {
 	EventID string
 }
 
-// OutputAudioBufferClear is the event output_audio_buffer.clear. It drops the audio of the response that has not been
-// sent (WebRTC only).
+// OutputAudioBufferClear is the event output_audio_buffer.clear. It drops the audio of the response that the user has
+// not heard (WebRTC only).
 type OutputAudioBufferClear struct {
 	EventID string
 }
@@ -77,8 +77,8 @@ type SessionUpdate struct {
 }
 
 // AntiphonHello is the event antiphon.hello. It says that the client knows our extensions, whether it wants
-// AntiphonTurnMetrics, whether it predicts interruptions, whether it wants AntiphonInputSounds, the time zone of its
-// user such as Europe/Oslo, and the fingerprint of each of its machines by name.
+// AntiphonTurnMetrics, whether it predicts barge-ins, whether it wants AntiphonInputSounds, the time zone of its user
+// such as Europe/Oslo, and the fingerprint of each of its machines by name.
 type AntiphonHello struct {
 	EventID  string
 	Metrics  bool
@@ -137,7 +137,7 @@ type AntiphonRunCancel struct {
 }
 
 // AntiphonRunFollow is the event antiphon.run.follow. It asks for the messages of a run that another call has begun;
-// empty: of all runs that have not ended.
+// empty: of the principal's newest runs that have not ended.
 type AntiphonRunFollow struct {
 	EventID string
 	RunID   string

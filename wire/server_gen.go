@@ -382,7 +382,7 @@ type ResponseMCPCallFailed struct {
 
 // AntiphonAck is the event antiphon.ack. It answers a client event that has no answer of its own; Acknowledges is that
 // event's id. RTPTimestamp is the first silent packet of a hold, Machines the fingerprint of each of the server's
-// machines by name, Resume the token with which the client comes back.
+// machines by name, Resume the token with which the client reconnects.
 type AntiphonAck struct {
 	EventID      string
 	Acknowledges string

@@ -1,6 +1,6 @@
 package wire
 
-// This file writes objects.
+// This file writes objects. The spec of their fields is that of bind.
 
 // appendEvent writes the event as an object that begins with its type.
 func appendEvent(dst []byte, e Event, server bool) []byte {
