@@ -39,8 +39,8 @@ type belief struct {
 
 func (b *belief) reset() { *b = belief{logOdds: firstOdds} }
 
-// update adds the features of a frame, and returns the probability of speech and how voiced the frame is.
-func (b *belief) update(f *features) (probability, voiced float32) {
+// update adds the features of a frame, and returns how voiced the frame is.
+func (b *belief) update(f *features) (voiced float32) {
 	voiced = b.voiced(f)
 	prior := probabilityOf(b.logOdds)
 	prior = staying*prior + beginning*(1-prior)
@@ -48,7 +48,7 @@ func (b *belief) update(f *features) (probability, voiced float32) {
 	b.logOdds = clamp(odds, leastOdds, mostOdds)
 	p := probabilityOf(b.logOdds)
 	b.speaking = p >= 0.5 || b.speaking && p >= 0.25
-	return p, voiced
+	return voiced
 }
 
 // voiced returns how much a frame sounds like voiced speech, in [0, 1]. A periodic sound has a high value: higher if the upper bins have the

@@ -11,6 +11,9 @@ const (
 	maxThreshold = 0.97
 	// release is the share of the threshold below which Speech ends.
 	release = 0.45
+	// restFrames is after how many frames of digital silence nothing of the sound before is left, but noise floors that a further one does not change: 10 s. The
+	// last peak takes 6 s.
+	restFrames = 1000
 )
 
 // DetectorConfig configures a Detector. The zero value has good defaults.
@@ -55,7 +58,7 @@ type Detector struct {
 
 	tables   *Tables
 	past     [windowSize]float32 // the last 32 ms of sound
-	silent   int                 // frames of digital silence in a row, at most silentFrames
+	silent   int                 // frames of digital silence in a row, at most restFrames
 	windowed [windowSize]float32
 	power    [binCount]float32
 	spectrum *Spectrum
@@ -119,6 +122,16 @@ func (d *Detector) Frame(frame []float32) Decision {
 		panic("voice: a detector takes frames of exactly FrameSize samples; cut the stream with a Framer")
 	}
 	level := d.take(frame)
+	if d.silent < restFrames { // a caller who is muted costs little
+		d.measure()
+	}
+	p := probabilityOf(d.belief.logOdds)
+	d.speech = p >= d.threshold || d.speech && p >= release*d.threshold
+	return Decision{Probability: p, Speech: d.speech, Level: level}
+}
+
+// measure learns from the last 32 ms.
+func (d *Detector) measure() {
 	if d.silent < silentFrames {
 		for i, x := range d.past[:] {
 			d.windowed[i] = x * d.tables.window[i]
@@ -127,15 +140,10 @@ func (d *Detector) Frame(frame []float32) Decision {
 	} else {
 		clear(d.power[:])
 	}
-
 	f := &d.features
 	d.bands.measure(&d.power, f)
 	d.harmonicity.measure(&d.power, &d.bands.noise, f)
-	p, voiced := d.belief.update(f)
-	d.bands.learn(voiced)
-
-	d.speech = p >= d.threshold || d.speech && p >= release*d.threshold
-	return Decision{Probability: p, Speech: d.speech, Level: level}
+	d.bands.learn(d.belief.update(f))
 }
 
 // speechLevel returns the level of the last 32 ms above the noise floor in dBFS, without sound below 94 Hz.
@@ -149,6 +157,10 @@ func (d *Detector) speechLevel() float32 {
 
 // take appends the frame to the last 32 ms and returns its level.
 func (d *Detector) take(frame []float32) float32 {
+	if d.silent >= silentFrames && isSilent(frame) { // and so are the last 32 ms
+		d.silent = min(d.silent+1, restFrames)
+		return MinDBFS
+	}
 	copy(d.past[:], d.past[FrameSize:])
 	last := d.past[windowSize-FrameSize:]
 	var sum float32
@@ -160,7 +172,7 @@ func (d *Detector) take(frame []float32) float32 {
 		last[i] = x
 		sum += x * x
 	}
-	if d.silent = min(d.silent+1, silentFrames); sum > 0 {
+	if d.silent = min(d.silent+1, restFrames); sum > 0 {
 		d.silent = 0
 	}
 	return max(decibels(sum/FrameSize), MinDBFS)

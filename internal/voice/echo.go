@@ -163,11 +163,9 @@ func (e *Echo) measure(s *echoSignal, frame []float32) {
 
 // rests counts silent frames, and reports whether all of the signal's last 32 ms are silent. The powers are 0 then.
 func (s *echoSignal) rests(frame []float32) bool {
-	for _, x := range frame {
-		if x != 0 {
-			s.silent = 0
-			return false
-		}
+	if !isSilent(frame) {
+		s.silent = 0
+		return false
 	}
 	if s.silent < silentFrames {
 		if s.silent++; s.silent == silentFrames {

@@ -31,6 +31,7 @@ type Resampler struct {
 	taps     int       // coefficients a phase
 	bank     []float32 // up phases of taps coefficients, first one meets the oldest sample
 	step     []int     // per phase: input samples to go on after its output
+	after    []int     // per phase: the phase of the output after it
 
 	history []float32 // input that is still needed; the next output starts at its first sample
 	silent  int       // how many of the last samples of the history are 0
@@ -49,9 +50,9 @@ func NewResampler(from, to int) (*Resampler, error) {
 	r := &Resampler{from: from, to: to, up: to / d, down: from / d}
 	if from != to {
 		r.bank, r.taps = designBank(r.up, r.down)
-		r.step = make([]int, r.up)
+		r.step, r.after = make([]int, r.up), make([]int, r.up)
 		for p := range r.step {
-			r.step[p] = (p + r.down) / r.up
+			r.step[p], r.after[p] = (p+r.down)/r.up, (p+r.down)%r.up
 		}
 		r.history = make([]float32, 0, r.taps+resampleBlock)
 	}
@@ -83,11 +84,23 @@ func (r *Resampler) Append(dst, src []float32) []float32 {
 	}
 	for len(src) > 0 {
 		src = r.take(src)
+		dst = append(dst, make([]float32, r.pass())...)
 		for r.ready() {
 			dst = append(dst, r.next())
 		}
 	}
 	return dst
+}
+
+// pass passes over silence in the history, a round of all phases at a time, and returns how many outputs of silence that gives.
+func (r *Resampler) pass() int {
+	rounds := (len(r.history) - r.taps - r.skip) / r.down
+	if rounds <= 0 || r.silent < len(r.history) {
+		return 0
+	}
+	r.skip += rounds * r.down
+	r.out += Samples(rounds * r.up)
+	return rounds * r.up
 }
 
 // AppendPCM16 is Append on 16-bit samples: the same filter, rounded to the nearest and clipped.
@@ -189,7 +202,7 @@ func (r *Resampler) next() (y float32) {
 		y = dot(r.history[r.skip:r.skip+r.taps], r.bank[r.phase*r.taps:(r.phase+1)*r.taps])
 	}
 	r.skip += r.step[r.phase]
-	r.phase = (r.phase + r.down) % r.up
+	r.phase = r.after[r.phase]
 	r.out++
 	return y
 }

@@ -30,11 +30,34 @@ func TestTheDetectorMeasuresSilenceAsItDoesSound(t *testing.T) {
 		g.Expect(quick.features).To(gomega.Equal(whole.features))
 		g.Expect(quick.bands).To(gomega.Equal(whole.bands))
 		g.Expect(quick.harmonicity).To(gomega.Equal(whole.harmonicity))
-		if quick.silent == silentFrames {
+		if quick.silent >= silentFrames {
 			short++
 		}
 	}
 	g.Expect(short).To(gomega.BeNumerically(">", 100), "frames that took less work")
+}
+
+// A detector that rests decides as one that does not. Its counters stand still meanwhile, so the rest is as long as all of them take to come round.
+func TestTheDetectorRestsInALongSilence(t *testing.T) {
+	g := gomega.NewWithT(t)
+	const round = 960 // frames: minimaFrames*minimaBlocks, extremaFrames*extremaBlocks, fluxFrames and changeFrames divide it
+	quick, whole := NewDetector(DetectorConfig{}), NewDetector(DetectorConfig{})
+	pause := func(rest int) []float32 { return make([]float32, (restFrames-1+rest)*FrameSize) }
+	rested := 0
+	loud, noise := newSpeaker(110).say(2), whiteNoise(1, 2, 0.02)
+	for i := range loud {
+		loud[i] = clamp(20*loud[i], -1, 1)
+	}
+	for x := concat(loud, pause(round), noise, pause(2*round), newSpeaker(190).say(2), noise, quiet(1)); len(x) >= FrameSize; x = x[FrameSize:] {
+		whole.silent = never
+		g.Expect(quick.Frame(x[:FrameSize])).To(gomega.Equal(whole.Frame(x[:FrameSize])))
+		if quick.silent == restFrames {
+			rested++
+		} else {
+			g.Expect(quick.features).To(gomega.Equal(whole.features))
+		}
+	}
+	g.Expect(rested).To(gomega.BeNumerically(">", 2*round))
 }
 
 func TestTheResamplerFiltersSilenceAsItDoesSound(t *testing.T) {
