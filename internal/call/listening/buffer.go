@@ -22,6 +22,7 @@ func size(samples int) int64 { return 2 * int64(samples) }
 type buffer struct {
 	memory *account.Account
 	pcm    []int16
+	room   []int16       // the array that pcm is in, from its begin
 	end    voice.Samples // position after the last sample, counted from the session's first
 
 	appended, committed, dropped voice.Samples
@@ -36,6 +37,12 @@ func (b *buffer) take(n, limit int) bool {
 func (b *buffer) Append(pcm []int16) {
 	b.appended += voice.Samples(len(pcm))
 	b.end += voice.Samples(len(pcm))
+	if n := len(b.pcm) + len(pcm); n > cap(b.pcm) { // not for each piece: dropped samples leave room at the begin
+		if n+n/8 > cap(b.room) {
+			b.room = make([]int16, n+n/4)
+		}
+		b.pcm = append(b.room[:0], b.pcm...)
+	}
 	b.pcm = append(b.pcm, pcm...)
 }
 
@@ -58,7 +65,7 @@ func (b *buffer) DropBefore(at voice.Samples) {
 	}
 	b.dropped += voice.Samples(n)
 	b.memory.Give(size(n))
-	b.pcm = append(b.pcm[:0], b.pcm[n:]...)
+	b.pcm = b.pcm[n:]
 }
 
 // Commit empties the buffer and returns its samples, which become an item. The caller owns them.
@@ -66,7 +73,7 @@ func (b *buffer) Commit() []int16 {
 	pcm := b.pcm
 	b.committed += voice.Samples(len(pcm))
 	b.memory.Give(size(len(pcm)))
-	b.pcm = nil
+	b.pcm, b.room = nil, nil
 	return pcm
 }
 

@@ -17,9 +17,10 @@ func (h *farEndHistory) add(pcm []int16) {
 	if h.ring == nil {
 		h.ring = make([]int16, farEndKept)
 	}
-	for _, x := range pcm {
-		h.ring[h.end%farEndKept] = x
-		h.end++
+	for len(pcm) > 0 {
+		n := copy(h.ring[h.end%farEndKept:], pcm)
+		h.end += voice.Samples(n)
+		pcm = pcm[n:]
 	}
 }
 
@@ -28,9 +29,8 @@ func (h *farEndHistory) read(at voice.Samples, dst []int16) bool {
 	if at < 0 || at < h.end-farEndKept || at+voice.Samples(len(dst)) > h.end {
 		return false
 	}
-	for i := range dst {
-		dst[i] = h.ring[(at+voice.Samples(i))%farEndKept]
-	}
+	n := copy(dst, h.ring[at%farEndKept:])
+	copy(dst[n:], h.ring)
 	return true
 }
 

@@ -79,8 +79,7 @@ func (p *Peer) listen(t voiceTrack) {
 		}
 		n, _, err := t.Read(buf)
 		now := time.Now()
-		var late net.Error
-		if err != nil && !(errors.As(err, &late) && late.Timeout()) {
+		if err != nil && !timedOut(err) {
 			return // the transport is closed
 		}
 		if !p.enterHearing() {
@@ -104,6 +103,12 @@ func (p *Peer) listen(t voiceTrack) {
 		}
 		<-p.hearing
 	}
+}
+
+// timedOut reports whether err is that of a read whose deadline has passed.
+func timedOut(err error) bool {
+	var late net.Error
+	return errors.As(err, &late) && late.Timeout()
 }
 
 // stream is what the peer knows of the track that it hears.
