@@ -3,6 +3,7 @@ package speaking
 // The Generator: every response of a session, and the machine of each.
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -141,10 +142,8 @@ func (g *Generator) Unbegun() (oldest response.ID) {
 
 // inOrder returns the responses in the order of their creation.
 func (g *Generator) inOrder() []*Response {
-	var out []*Response
-	for _, of := range slices.Sorted(maps.Keys(g.responses)) {
-		out = append(out, g.responses[of])
-	}
+	out := slices.AppendSeq(make([]*Response, 0, len(g.responses)), maps.Values(g.responses))
+	slices.SortFunc(out, func(a, b *Response) int { return cmp.Compare(a.id, b.id) })
 	return out
 }
 
