@@ -1,6 +1,6 @@
 package main
 
-// This file has `antiphon config`: it checks a configuration and prints the JSON Schema of it.
+// This file has `antiphon config`, which checks a configuration and prints its JSON Schema, and what `antiphon serve` takes from the configuration, too.
 
 import (
 	"cmp"
@@ -67,7 +67,7 @@ func begin(file *config.File, p *pipeline.Pipeline, cfg *server.Config) (err err
 	return err
 }
 
-// setsTurns returns whether the object `session` of the configuration says how turns end. Then the Talk page leaves it at that.
+// setsTurns reports whether the object `session` of the configuration says how turns end. If it does not, the Talk page asks for semantic_vad.
 func setsTurns(session json.RawMessage) bool {
 	var o struct {
 		Audio struct {

@@ -1,6 +1,6 @@
 package main
 
-// This file has the flags of `antiphon serve` that say how clients behind firewalls and NAT reach the server.
+// This file has the flags of `antiphon serve` that say how clients behind firewalls and NAT, and other servers (clustered), reach the server.
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server"
 )
 
-// network are the flags of the addresses and ports for audio.
+// network are the flags of the addresses and ports for audio, and of a server of a cluster.
 type network struct {
 	UDPPort           int           `name:"udp-port" placeholder:"PORT" help:"Carry the audio of all calls on this one UDP port."`
 	ICETCP            string        `name:"ice-tcp" placeholder:"HOST:PORT" help:"Carry calls over this TCP port, too, for clients whose network lets no UDP through. It may be the port of --listen."`

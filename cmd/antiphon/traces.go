@@ -19,7 +19,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server"
 )
 
-// traceTimeout limits one request to the collector, and what the end of the server waits for.
+// traceTimeout limits one request to the collector, and the wait for the last traces when the server ends.
 const traceTimeout = 5 * time.Second
 
 // openTraces returns a tracer whose traces go to the collector at that URL by OTLP over HTTP. A collector that is away costs traces

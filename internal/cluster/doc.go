@@ -2,8 +2,8 @@
 // server gets it.
 //
 // Each server publishes its address, its load and whether it drains, every second. The id and the token of a call contain the mark of the server that
-// made them, so a server finds the owner of a call without asking anybody. A server that takes a call over from another one publishes that in addition. A request goes to the owner over HTTP, at most once: its header Antiphon-Node says so,
-// with the client's address, under a seal whose key is in the store.
+// made them, so a server finds the owner of a call without asking anybody. A server that takes a call over from another one publishes that. A server passes a request on over HTTP. The header
+// Antiphon-Node, with a seal whose key is in the store, has the client's address, and says that the request is not to be passed on again.
 //
 //	node.go     a server joins, publishes its record, and reads those of the others
 //	table.go    what a server knows of the others
@@ -11,7 +11,7 @@
 //	mark.go     the marks in ids and tokens, and the seal of a request that is passed on
 //	pass.go     passes a request on, within a time
 //	place.go    chooses the server for a new call
-//	use.go      what principals use of the other servers
+//	use.go      the calls, requests and tokens of principals on the other servers
 //	key.go      the keys that all servers have
 //	secrets.go  client secrets that all servers know
 package cluster

@@ -34,7 +34,7 @@ type Config struct {
 // Node is this process as a server of the cluster. It is safe for concurrent use.
 type Node struct {
 	cfg       Config
-	id        string        // of this process: another process with the same name has another one
+	id        string        // of this process; after a restart the server has another one
 	changed   chan struct{} // has a token when the record is to be published at once
 	looking   looking
 	key       sealKey
@@ -46,7 +46,7 @@ type Node struct {
 	mu     sync.Mutex
 	passed map[string]uint64 // how many requests were passed on, by result
 	load   func() Load       // nil until Publish
-	spent  Spent             // the same
+	spent  Spent             // nil until Publish
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -57,9 +57,9 @@ const (
 	nodesBucket  = "nodes"
 	markKey      = "key" // the name of the key of marks and passages
 	publishEvery = time.Second
-	// keepRecord is how long the record of a server that has died stays: so long others still try to reach it.
+	// keepRecord is how long the record of a server stays after it was written last. Until then others still pass requests about its calls on to it.
 	keepRecord = 30 * time.Second
-	// storeTimeout limits each step of a look at the store.
+	// storeTimeout limits each reading and each writing of records.
 	storeTimeout = 2 * time.Second
 	maxRecord    = 512 << 10
 )
@@ -107,7 +107,7 @@ func Join(ctx context.Context, cfg Config) (*Node, error) {
 // Spent gets what the other servers have taken from the budget of a principal.
 type Spent func(principal string, requests, tokens uint64)
 
-// Publish has this server publish its load, from now on and every second, and say to spent what the others have used.
+// Publish publishes the load of this server at once and then every second. From now on spent is called with what the others have used.
 func (n *Node) Publish(ctx context.Context, load func() Load, spent Spent) error {
 	n.mu.Lock()
 	n.load, n.spent = load, spent
@@ -205,7 +205,7 @@ func (n *Node) look(ctx context.Context) error {
 	return n.read(ctx)
 }
 
-// read reads the records of all servers into the table. The caller alone looks.
+// read reads the records of all servers into the table. The caller has looking.one.
 func (n *Node) read(ctx context.Context) error {
 	ids, err := n.records.Keys(ctx)
 	if err != nil {

@@ -1,6 +1,6 @@
 package cluster
 
-// Placing: a new call begins on the server with least load.
+// Placing: a new call begins on the server with the lowest load, if it is clearly lower.
 
 import (
 	"net/http"
@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// clearly is how much less of itself another server uses than this one, as a share, before it gets a new call. Below that the way there costs more than it gains,
-// and the figures are up to a second old.
+// clearly is by how much the share of another server (Load.share) must be lower than that of this one before it gets a new call. With less, passing the call on costs more
+// than it gains, and the figures are up to a second old.
 const clearly = 0.1
 
-// placeTries is how many servers a server asks that takes no call itself.
+// placeTries is how many other servers a server asks that drains or is full.
 const placeTries = 3
 
-// Place passes the request for a new call on to another server: one that uses clearly less of itself than this one, or, if this one drains or is full, the one that uses least. With
-// onlyIfFull, only the latter counts. It reports false if nothing was answered. The request can then be answered here.
+// Place passes the request for a new call on to the server with the lowest load, if this one drains or is full, or (unless onlyIfFull) if that load is clearly lower. A request that
+// another server has passed on stays here. Place reports false if no other server has answered the client. Then this one answers.
 func (n *Node) Place(w http.ResponseWriter, r *http.Request, onlyIfFull bool) (answered bool) {
 	if r.Context().Value(passedKey{}) != nil {
 		return false

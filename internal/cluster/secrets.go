@@ -1,6 +1,6 @@
 package cluster
 
-// Client secrets in the store: a bucket that all servers of a cluster know, and a later process, too.
+// Client secrets in the store. All servers on the store have them, and the same server after a restart, also without a cluster.
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func OpenSecrets(ctx context.Context, in *store.Store) (*SecretBucket, error) {
 	return s, nil
 }
 
-// SealKey implements httpapi.SecretBucket.
+// SealKey implements httpapi.SecretBucket. The bucket never has the text of a secret: the caller computes it with this key.
 func (s *SecretBucket) SealKey() [32]byte { return s.key }
 
 // Get implements httpapi.SecretBucket.

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// silence is how long a server may publish nothing until it does not count any more.
+	// silence is how long a server may publish nothing. After that it gets no new calls, and its calls do not count. Requests about its calls still go to it.
 	silence = 3 * time.Second
 	// avoidFor is how long a server gets no request after it has not answered one.
 	avoidFor = 5 * time.Second

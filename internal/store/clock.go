@@ -10,15 +10,15 @@ import (
 
 // clock has the time of the store's clock at one moment.
 type clock struct {
-	one      chan struct{} // has room for the one that measures or reads
+	one      chan struct{} // has room for the one that reads or writes the fields below
 	then     time.Time     // by the store's clock
 	measured time.Time     // the same moment by the clock of this process, whose jumps do not count in time.Since
 }
 
-// clockFor is how long a measured time is the base for others.
+// clockFor is how long Now adds to a measured time before it measures again.
 const clockFor = time.Minute
 
-// Now returns the time of the store's clock, to about the time of one write. The server inside this process has the clock of this process.
+// Now returns the time of the store's clock. Its error is at most about the time of one write. A server inside this process has the wall clock of this process, which may jump.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	if s.own != nil {
 		return time.Now(), nil

@@ -37,7 +37,7 @@ var (
 	ErrUnavailable = steps.ErrUnavailable
 	// ErrNewer: a newer version of this program has written the data.
 	ErrNewer = errors.New("the stored data belongs to a newer version of this program")
-	// ErrNoFolder: a store in memory finds no folder for the names that it keeps in files.
+	// ErrNoFolder: there is no folder for temporary files. A store in memory needs one, too.
 	ErrNoFolder = errors.New("there is no folder for temporary files: set TMPDIR to one that this user can write")
 	// ErrInUse: another process uses the folder.
 	ErrInUse = errors.New("another process uses this data folder")
@@ -119,13 +119,13 @@ type Store struct {
 	now  clock
 	name string
 
-	doubts  atomic.Uint64 // how often the streams may have been lost
-	doubted chan struct{} // has a token while the store is to look for them
+	doubts  atomic.Uint64 // how often the connection came back or an operation missed its stream: the NATS server may have lost its data
+	doubted chan struct{} // has a token while the goroutine look has to look for the streams
 	closing chan struct{}
-	looked  chan struct{} // closed when nobody looks any more
+	looked  chan struct{} // closed when the goroutine look has ended
 	end     sync.Once
 	mu      sync.Mutex
-	streams []*stream // those of which somebody wants to know that they were made anew
+	streams []*stream // those that look makes anew if they are lost
 }
 
 // Open opens the store and brings its data to the version of this program. It fails with ErrInUse, ErrNewer, ErrNoFolder or ErrUnavailable. The caller closes
@@ -202,7 +202,7 @@ func (s *Store) Close() error {
 	return s.own.close()
 }
 
-// Exclusive reports whether no other process uses the data: whoever wrote it before this process began is gone.
+// Exclusive reports whether no other process can use the data, because it is in memory or in a folder: whoever wrote it before this process began is gone.
 func (s *Store) Exclusive() bool { return s.own != nil }
 
 // MaxBytes returns the limit of all buckets together, in bytes.

@@ -44,7 +44,7 @@ func measureSocketRequests(ctx context.Context, s *localServer, r *results, with
 // textSettings is the session object of a call that gets text, in many small events.
 const textSettings = `{"type":"realtime","output_modalities":["text"],"audio":{"input":{"turn_detection":null}}}`
 
-// printEvents writes how much processor time the server takes for an event, and how much of that its codec takes.
+// printEvents writes how much processor time the server takes for an event, and how long the codec alone takes for one in this process.
 func printEvents(ctx context.Context, w io.Writer, within time.Duration) (err error) {
 	if _, err := consumed(os.Getpid()); err != nil {
 		_, err = fmt.Fprintf(w, "Events: not measured: %v\n", err)
