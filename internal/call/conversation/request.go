@@ -1,6 +1,6 @@
 package conversation
 
-// What a client may ask of a response, and what the model is asked with.
+// What a client may ask of a response, and the request that the model gets.
 
 import (
 	"fmt"
@@ -75,7 +75,7 @@ func (s *Settings) checkRequest(p *wire.ResponseParams) *room.Failure {
 	return nil
 }
 
-// ModelRequest returns what the model is asked for a response as p asks for it, without Messages, MaxOutputTokens and
+// ModelRequest returns the model's request for the response that p asks for, without Messages, MaxOutputTokens and
 // Voice. p is nil for a response to a turn. What p does not give comes from the session's settings.
 func (s *Settings) ModelRequest(p *wire.ResponseParams) pipeline.Request {
 	set := &s.current

@@ -269,7 +269,7 @@ func (l *Listening) inputView(s *coord.State) InputView {
 	}
 }
 
-// speechView returns the part of the session's state that the Speech reads.
+// speechView returns the part of the session's state that Recognitions reads.
 func (l *Listening) speechView(s *coord.State) RecognitionView {
 	td := l.Settings.TurnDetection()
 	v := RecognitionView{

@@ -1,6 +1,6 @@
 package listening
 
-// The Speech: the turns and what the machines' effects do with them.
+// Recognitions: the turns of the user, and what the machines' effects do with them.
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ import (
 // errSlow is the error that a client gets for a turn that the machines gave up, because MaxLate turns wait already.
 const errSlow = "the recogniser is too slow: too many turns wait for their text"
 
-// RecognitionView is what a Speech reads of the session's state.
+// RecognitionView is what Recognitions reads of the session's state.
 type RecognitionView struct {
 	Wants
 	// Semantic reports that an end of utterance ends a turn (semantic_vad).
@@ -51,7 +51,7 @@ type Recognitions struct {
 	left string
 }
 
-// NewRecognitions returns a Speech whose recognitions end with p.Context. It needs p.Env, p.Transcriber, p.Guard and p.Post as well.
+// NewRecognitions returns a Recognitions that ends with p.Context. It needs p.Env, p.Transcriber, p.Guard and p.Post as well.
 func NewRecognitions(p Parts) *Recognitions {
 	s := &Recognitions{
 		post: func(e RecognitionEvent) bool { return p.Post(Report{e}) }, endOfTurn: p.EndOfTurn, retranscriber: p.Retranscriber, turns: map[turn.ID]*userTurn{},
@@ -68,7 +68,7 @@ func (s *Recognitions) Close() {
 	}
 }
 
-// Wait joins the goroutines of all recognitions. The context of New must have ended before, or the wait lasts as long as they do.
+// Wait joins the goroutines of all recognitions. The context of NewRecognitions must have ended before, or the wait lasts as long as they do.
 func (s *Recognitions) Wait() { s.workers.Wait() }
 
 // Turns returns how many turns are open or wait for their transcripts. There are at most three and MaxLate.

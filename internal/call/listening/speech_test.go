@@ -53,7 +53,7 @@ func (r *recogniser) Results() <-chan pipeline.TranscriptResult { return r.resul
 
 func (r *recogniser) Close() error { return nil }
 
-// recognitionBench is a Speech without an actor.
+// recognitionBench is a Recognitions without an actor.
 type recognitionBench struct {
 	t      *testing.T
 	g      *gomega.WithT

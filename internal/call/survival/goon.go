@@ -1,7 +1,7 @@
 package survival
 
-// A session that goes on with a call after another session, mostly one of another process: what it ends for the client, how the agent goes on with its answer, and when it
-// has a time of its own.
+// A session that continues the call of another session, mostly one of another process: what it ends for the client, how the agent goes on with its answer, and when it
+// gets a new id and a new end.
 
 import (
 	"slices"

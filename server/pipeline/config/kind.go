@@ -23,7 +23,7 @@ type Kind struct {
 	open   func(ctx context.Context, fields any, e Env) (opened any, err error)
 }
 
-// Kinds returns all kinds of a stage; the first one is that of a stage that the file leaves out.
+// Kinds returns all kinds of a stage. kinds.go says which is the default.
 func Kinds(stage string) []Kind {
 	return slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return k.Stage != stage })
 }

@@ -40,7 +40,7 @@ func openPiper(_ context.Context, c *Piper, e Env) (pipeline.Stage[pipeline.Synt
 	return openSynthesizer(&c.Remote, e, speech.NewPiper, speech.Config{Voice: c.Voice, Voices: c.Voices, Options: c.Options})
 }
 
-// openSynthesizer opens a synthesizer by one of its forms.
+// openSynthesizer opens a synthesizer that is a server. open makes one for the form of its requests.
 func openSynthesizer(
 	r *Remote, e Env, open func(speech.Config) (*speech.Synthesizer, error), c speech.Config,
 ) (s pipeline.Stage[pipeline.Synthesizer], err error) {

@@ -1,4 +1,4 @@
-// Package shared has the sockets that all calls share: without the deadline with which pion ends the writes of one call that closes.
+// Package shared has the sockets that all calls share. They ignore the deadline that pion sets to end the writes of a call that closes.
 package shared
 
 import (
