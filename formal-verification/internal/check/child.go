@@ -23,13 +23,14 @@ const memoryLook = 100 * time.Millisecond
 // nearLimit is how many tenths of the memory limit the child may use.
 const nearLimit = 7
 
-// collectAt is the garbage collector's GOGC in percent. FizzBee makes much garbage, and memory is cheap.
+// collectAt is the child's GOGC in percent, and twice the parent's. FizzBee and the comparison of graphs make much garbage, and memory is cheap.
 const collectAt = 800
 
 // Main must be the first call of a program that uses this package, also in TestMain. To explore a spec, the program runs itself
 // again as a child process. In the parent Main returns at once. In the child it explores the spec and never returns.
 func Main() {
 	if os.Getenv(childMark) == "" {
+		debug.SetGCPercent(collectAt / 2)
 		return
 	}
 	// FizzBee prints at will, so its standard output becomes the error output, and the answer has the real one.
