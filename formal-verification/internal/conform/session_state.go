@@ -24,6 +24,14 @@ func canonical(s session.State) session.State {
 	})
 }
 
+// canonicalAfter returns canonical(to), where at is canonical. Most events change nothing.
+func canonicalAfter(at, to session.State) session.State {
+	if to == at {
+		return at
+	}
+	return canonical(to)
+}
+
 // ranked returns what rename returns with functions that number the identifiers that it has by their order.
 func ranked[V any](rename func(func(machine.Response) machine.Response, func(machine.Turn) machine.Turn) V) V {
 	var replies []machine.Response

@@ -43,7 +43,7 @@ func (a sessionSpec) Compare(g *graph.Graph) (Figures, error) {
 	type none struct{}
 	var starts []Start[session.State, none]
 	for _, config := range a.First {
-		s, _, _ := a.meet(session.New(config), a.Begin)
+		s, _, _ := a.meet(canonical(session.New(config)), a.Begin)
 		starts = append(starts, Start[session.State, none]{State: s})
 	}
 	system := System[session.State, moment, said, none]{
@@ -69,7 +69,7 @@ func (a sessionSpec) meet(s session.State, events moment) (session.State, []said
 	if why == NoRow {
 		return s, nil, NoRow
 	}
-	next = canonical(next)
+	next = canonicalAfter(s, next)
 	if next != s || len(out) > 0 {
 		why = "" // an event that no machine takes can still be answered, and change what is owed
 	}

@@ -22,7 +22,7 @@ import (
 // Sliced has the steps of one session specification.
 type Sliced struct {
 	spec  sessionSpec
-	steps map[slicedStep]map[string]bool // the outcomes
+	steps map[slicedStep]map[outcome]bool
 }
 
 // slicedStep is a canonical state and an event that may come in it, without opaque values.
@@ -39,7 +39,7 @@ func NewSliced(name string, g *graph.Graph) (s *Sliced, ok bool, err error) {
 		if !is || a.Spec != name {
 			continue
 		}
-		s := &Sliced{spec: a, steps: map[slicedStep]map[string]bool{}}
+		s := &Sliced{spec: a, steps: map[slicedStep]map[outcome]bool{}}
 		walked := a
 		walked.stepped = s.note
 		_, err := walked.Compare(g)
@@ -55,10 +55,11 @@ func (s *Sliced) note(from session.State, events moment) {
 		to, effects, _ := s.spec.Next(at, hereNow(from), e)
 		key := slicedStep{withoutOpaque(at), eventWithoutOpaque(e)}
 		if s.steps[key] == nil {
-			s.steps[key] = map[string]bool{}
+			s.steps[key] = map[outcome]bool{}
 		}
-		s.steps[key][outcome(at, to, effects)] = true
-		if at = to; canonical(at) != at {
+		form := canonicalAfter(at, to)
+		s.steps[key][outcomeOf(at, form, effects)] = true
+		if at = to; form != to {
 			return
 		}
 	}
@@ -89,14 +90,14 @@ func (s *Sliced) ask(from session.State, e session.Event, to session.State, effe
 		if outcomes == nil {
 			continue
 		}
-		got := outcome(from, to, effects)
+		got := outcomeOf(from, canonical(to), effects)
 		if outcomes[got] {
 			return true, ""
 		}
 		for want := range outcomes {
-			what = want
+			what = fmt.Sprintf("%s: %s goes to %+v, the server to %+v", s.spec.Spec, l.Label, want, got)
 		}
-		return true, fmt.Sprintf("%s: %s goes to %s, the server to %s", s.spec.Spec, l.Label, what, got)
+		return true, what
 	}
 	return false, ""
 }
@@ -126,13 +127,18 @@ func ofWorker(e session.Event) bool {
 
 // Opaque are values that the machines hand on and never decide by: positions in the audio, and why a session closes.
 
-// outcome writes what a step led to, without opaque values.
-func outcome(from, to session.State, effects []session.Effect) string {
+// outcome is what a step led to, without opaque values: a canonical state, and effects.
+type outcome struct {
+	to      session.State
+	effects string
+}
+
+func outcomeOf(from, form session.State, effects []session.Effect) outcome {
 	var fx []string
 	for _, f := range effects {
 		fx = append(fx, sayWithout(from, f, isOpaque).text)
 	}
-	return fmt.Sprintf("%+v with %s", withoutOpaque(canonical(to)), strings.Join(fx, "; "))
+	return outcome{withoutOpaque(form), strings.Join(fx, "; ")}
 }
 
 // isOpaque says whether a field is opaque.
