@@ -117,6 +117,6 @@ func TestNobodyReadsTheBodyOfAStranger(t *testing.T) {
 // TestAnOfferThatIsNotPassedOnIsReadHere: another server has passed it on to this one, or no other one has the call.
 func TestAnOfferThatIsNotPassedOnIsReadHere(t *testing.T) {
 	d := open(t, func(c *Config) { c.Keys, c.Cluster = keys(t), others{} })
-	d.refused(d.ask(http.MethodPost, "/v1/realtime/calls", strings.NewReader("v=0"), "Authorization", "Bearer "+key,
+	d.refused(d.ask(http.MethodPost, "/v1/realtime/calls", strings.NewReader(offer), "Authorization", "Bearer "+key,
 		"Content-Type", "application/sdp", "Antiphon-Resume", "tok_1"), http.StatusNotFound, "resume_not_found", "")
 }
