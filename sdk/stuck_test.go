@@ -28,6 +28,9 @@ type stuck struct {
 	err    types.GomegaMatcher
 }
 
+// outOfOrder is the name of the server that names a response only after its end: a line of that response has no end.
+const outOfOrder = "sends events out of order"
+
 var (
 	fine   = gomega.BeNil()
 	silent = gomega.MatchError(sdk.ErrServerSilent)
@@ -81,7 +84,7 @@ var theServer = []stuck{
 	{
 		name: "never ends an answer that nobody hears", within: 66 * time.Second, state: sdk.Listening, err: silent,
 		act: func(_ *gomega.WithT, server *sdktest.Server, _ *sdk.Session) {
-			server.Begin("resp_1")
+			server.Begin("resp_1").Say("one two")
 			quietFor(server, 65*time.Second)
 		},
 	},
@@ -105,7 +108,7 @@ var theServer = []stuck{
 		},
 	},
 	{
-		name: "sends events out of order", within: 15 * time.Second, state: sdk.Listening, err: gomega.Or(fine, silent),
+		name: outOfOrder, within: 15 * time.Second, state: sdk.Listening, err: gomega.Or(fine, silent),
 		act: func(_ *gomega.WithT, server *sdktest.Server, _ *sdk.Session) {
 			server.Send(
 				&wire.ResponseDone{Response: wire.Response{ID: "r1", Status: "completed"}},
@@ -342,6 +345,9 @@ func TestNeverStuck(t *testing.T) {
 				g.Expect(shown.Predicted).To(gomega.BeFalse(), "nothing is expected any more")
 				g.Expect(shown.Interrupting).To(gomega.BeFalse())
 				g.Expect(shown.Err).To(row.err)
+				if row.state == sdk.Listening && row.name != outOfOrder {
+					g.Expect(shown.Transcript).NotTo(gomega.ContainElement(gomega.HaveField("Live", true)), "no line goes on")
+				}
 				g.Expect(server.Gain()).To(gomega.Equal(float32(1)))
 				g.Expect(session.Close(t.Context())).To(gomega.Succeed())
 				g.Expect(server.Clock.Waiting()).To(gomega.BeNumerically("<=", 1), "no timer is left but one that does nothing")
