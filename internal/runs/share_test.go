@@ -44,4 +44,9 @@ func TestRunsOfOnePrincipalLeaveRoom(t *testing.T) {
 	left, err := w.runner.book.log.Names(t.Context(), hashed("another")+".*")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(left).To(gomega.HaveLen(10), "nobody has removed them")
+	g.Eventually(func() int {
+		w.runner.mu.Lock()
+		defer w.runner.mu.Unlock()
+		return len(w.runner.openOf)
+	}, time.Minute, time.Millisecond).Should(gomega.BeZero(), "nothing is kept of principals without open runs")
 }
