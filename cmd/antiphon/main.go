@@ -23,6 +23,7 @@ type commands struct {
 	Talk    talk          `cmd:"" help:"Talk with an agent from this terminal."`
 	Setup   setup         `cmd:"" help:"Find servers of models on this machine, and write antiphon.yaml for them."`
 	Config  configure     `cmd:"" help:"Check a configuration, or print its JSON Schema."`
+	Test    test          `cmd:"" help:"Play calls that files describe, and say whether the agent does what they expect."`
 	Doctor  doctor        `cmd:"" help:"Say what is installed, what is missing and how to get it, and what answers."`
 	Backend backend       `cmd:"" help:"Serve one back end of a pipeline, on standard input and output or on a Unix socket."`
 	Key     key           `cmd:"" help:"Make an API key, and the line of the key file for it."`

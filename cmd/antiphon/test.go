@@ -1,0 +1,187 @@
+package main
+
+// This file has `antiphon test`: it plays calls that files describe, against a server or against this one's configuration.
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/cmd/antiphon/internal/calltest"
+)
+
+type test struct {
+	Files     []string      `arg:"" type:"existingfile" placeholder:"CALL.yaml" help:"The calls to play: docs/testing-agents.md."`
+	URL       string        `placeholder:"URL" help:"The server to test. Without it, antiphon starts one for the time of the test, with --config and --pipeline as for serve."`
+	Key       string        `help:"The API key, where the server asks for one."`
+	Config    string        `type:"existingfile" placeholder:"FILE.yaml" help:"The configuration of the server that is started; without the flag, antiphon.yaml in this folder."`
+	Pipeline  string        `placeholder:"best|embedded|sherpa|scripted|FILE.yaml" help:"What answers in the server that is started, as for serve."`
+	Websocket bool          `help:"Call over a WebSocket instead of WebRTC."`
+	Voice     string        `help:"The voice of the user, of the server's synthesizer."`
+	Repeat    int           `default:"1" placeholder:"N" help:"How often each call is played, 1 to 1000."`
+	Least     float64       `default:"1" placeholder:"SHARE" help:"Share of the plays of each call that must pass, 0 to 1."`
+	Patience  time.Duration `default:"30s" help:"How long the agent may take for a step."`
+	JUnit     string        `name:"junit" type:"path" placeholder:"FILE.xml" help:"Write the results for a CI system."`
+	JSON      string        `name:"json" type:"path" placeholder:"FILE.json" help:"Write the results for programs."`
+	Keep      string        `type:"path" placeholder:"FOLDER" help:"Keep the sound of calls that fail here: NAME-N-user.wav and NAME-N-agent.wav."`
+}
+
+// errCallsFailed is returned when calls fail. Their results were printed before.
+var errCallsFailed = errors.New("calls have failed")
+
+// Run plays all calls, one after the other.
+func (t *test) Run(ctx context.Context) error { return t.run(ctx, os.Stdout) }
+
+func (t *test) run(ctx context.Context, w io.Writer) (err error) {
+	if t.Repeat < 1 || t.Repeat > 1000 || !(t.Least >= 0 && t.Least <= 1) || t.Patience < time.Second {
+		return errors.New("want --repeat from 1 to 1000, --least from 0 to 1, and a --patience of 1s or more")
+	}
+	files := make([]*calltest.File, 0, len(t.Files))
+	var bad error
+	for _, path := range t.Files {
+		f, err := calltest.Load(path)
+		files, bad = append(files, f), errors.Join(bad, err)
+	}
+	if bad != nil {
+		return bad
+	}
+	target := &calltest.Target{URL: t.URL, Key: t.Key, WebSocket: t.Websocket, Loopback: onThisMachine(t.URL), Voice: t.Voice, Patience: t.Patience}
+	if t.URL == "" {
+		address, stop, err := t.start(ctx)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		target.URL, target.Loopback = address, true
+	}
+	all, failing, err := t.play(ctx, w, target, files)
+	err = errors.Join(err, writeReport(t.JUnit, func(w io.Writer) error { return calltest.WriteJUnit(w, all) }),
+		writeReport(t.JSON, func(w io.Writer) error { return calltest.WriteJSON(w, all) }))
+	if err == nil && len(failing) > 0 {
+		err = fmt.Errorf("%w: %s", errCallsFailed, strings.Join(failing, ", "))
+	}
+	return err
+}
+
+// play plays each call as often as asked. failing are the names of those that pass too seldom.
+func (t *test) play(ctx context.Context, w io.Writer, target *calltest.Target, files []*calltest.File) (all []*calltest.Result, failing []string, err error) {
+	for _, f := range files {
+		passed := 0
+		for i := range t.Repeat {
+			r, err := calltest.Play(ctx, target, f)
+			if err != nil {
+				return all, failing, fmt.Errorf("%s: %w", f.Path, err)
+			}
+			all = append(all, r)
+			r.Print(w)
+			if r.Passed() {
+				passed++
+			} else if t.Keep != "" {
+				name := strings.TrimSuffix(filepath.Base(f.Path), filepath.Ext(f.Path))
+				if err := r.Keep(t.Keep, fmt.Sprintf("%s-%d", name, i+1)); err != nil {
+					return all, failing, err
+				}
+			}
+		}
+		if t.Repeat > 1 {
+			fmt.Fprintf(w, "%s: %d of %d passed\n", f.Name, passed, t.Repeat)
+		}
+		if float64(passed) < t.Least*float64(t.Repeat) {
+			failing = append(failing, f.Name)
+		}
+	}
+	return all, failing, nil
+}
+
+// writeReport writes a file, if it has a name.
+func writeReport(path string, content func(io.Writer) error) error {
+	if path == "" {
+		return nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(content(f), f.Close())
+}
+
+// loadTimeout is how long the server that is started may take until its models are loaded.
+const loadTimeout = 3 * time.Minute
+
+// start starts a server on a free port of this machine, and returns its address once it is ready. stop ends it.
+func (t *test) start(ctx context.Context) (address string, stop func(), err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return "", nil, err
+	}
+	args := []string{"serve", "--listen=127.0.0.1:0", "--log-level=error"}
+	if t.Config != "" {
+		args = append(args, "--config="+t.Config)
+	}
+	if t.Pipeline != "" {
+		args = append(args, "--pipeline="+t.Pipeline)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	server := exec.CommandContext(ctx, program, args...) //nolint:gosec // this program
+	server.Stderr = os.Stderr
+	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
+	server.WaitDelay = stopTimeout
+	out, err := server.StdoutPipe()
+	if err == nil {
+		err = server.Start()
+	}
+	if err != nil {
+		cancel()
+		return "", nil, err
+	}
+	stop = func() {
+		cancel()
+		_ = server.Wait() // it ends by a signal
+	}
+	for scan := bufio.NewScanner(out); address == "" && scan.Scan(); {
+		address, _ = strings.CutPrefix(scan.Text(), "listening on ")
+	}
+	if address == "" {
+		stop()
+		return "", nil, errors.New("the server has not started: its error is above")
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }() // it ends with the server
+	if err := ready(ctx, address); err != nil {
+		stop()
+		return "", nil, err
+	}
+	return address, stop, nil
+}
+
+// ready waits until a server has loaded its models.
+func ready(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/readyz", http.NoBody)
+		if err != nil {
+			return err
+		}
+		if answer, err := http.DefaultClient.Do(r); err == nil {
+			_ = answer.Body.Close() // it was not read
+			if answer.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("the server is not ready after %v: antiphon doctor says why", loadTimeout)
+		}
+	}
+}
