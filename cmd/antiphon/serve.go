@@ -56,7 +56,7 @@ type recorded struct {
 // talking has the flags of how a session listens and speaks.
 type talking struct {
 	OpusBitrate         int     `default:"40000" min:"6000" max:"128000" placeholder:"BITS" help:"Bit rate of the agent's audio over WebRTC, in bit/s: 6000 to 128000."`
-	RecogniserProcesses int     `default:"4" min:"0" placeholder:"N" help:"Processes of the embedded pipeline's recogniser: as many turns are recognised at a time."`
+	RecogniserProcesses int     `default:"0" min:"0" placeholder:"N" help:"Processes of the recogniser: as many turns are recognised at a time. 0 takes what the recogniser needs by itself: 4, of parakeet 2."`
 	SummariseAt         float64 `default:"0.7" placeholder:"SHARE" help:"Share of the model's context above which the model gets a summary in place of the oldest items of the conversation: 0.1 to 0.95, or 0 for never."`
 	AnswerAhead         bool    `default:"true" negatable:"" help:"Begin to answer when the end of the user's turn is likely. A wrong answer is thrown away, unheard: it costs work of the models."`
 	SoundEvents         bool    `default:"true" negatable:"" help:"Tell clients that ask which sounds a turn has, such as speech or music. It takes 1 ms of a processor for each second of the turn."`
