@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 
@@ -59,8 +60,8 @@ func anyHost(host string) string {
 }
 
 // listen serves HTTP until ctx is done, and then until the calls of d have ended; secured is nil for plain HTTP.
-func (c *serve) listen(ctx context.Context, listener net.Listener, secured *tls.Config, h http.Handler, d drainer) error {
-	hs := httpguard.Server(h)
+func (c *serve) listen(ctx context.Context, listener net.Listener, secured *tls.Config, h http.Handler, d drainer, logger *slog.Logger) error {
+	hs := httpguard.Server(h, logger)
 	hs.TLSConfig = secured
 	host := displayHost(listener.Addr().String(), c.Listen)
 	failed := make(chan error, 1)

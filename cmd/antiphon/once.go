@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -86,7 +87,7 @@ func (c *once) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return c.serve(ctx, withHealth(handler, keys), proxies)
+	return c.serve(ctx, withHealth(handler, keys), proxies, logger)
 }
 
 // check returns an error for a flag that is out of its bounds.
@@ -157,13 +158,13 @@ func withHealth(h http.Handler, keys *store.Store) http.Handler {
 }
 
 // serve serves HTTP until ctx is done, and then until the requests in progress have ended.
-func (c *once) serve(ctx context.Context, h http.Handler, proxies httpguard.Proxies) error {
+func (c *once) serve(ctx context.Context, h http.Handler, proxies httpguard.Proxies, logger *slog.Logger) error {
 	inner, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return fmt.Errorf("%w: is another server running? Choose another address with --listen", err)
 	}
 	listener := httpguard.Listen(inner, httpguard.Limits{Proxies: proxies})
-	server := httpguard.Server(httpguard.New(h, httpguard.Config{Proxies: proxies}))
+	server := httpguard.Server(httpguard.New(h, httpguard.Config{Proxies: proxies}), logger)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	if c.bound != nil {

@@ -130,7 +130,7 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 	defer stop()
 	go warm(ctx, p, probes, logger)
 	go c.watch(ctx, signals, running{s, connections, secured}, logger)
-	return c.listen(ctx, listener, secured.config(), s, draining{s, kept})
+	return c.listen(ctx, listener, secured.config(), s, draining{s, kept}, logger)
 }
 
 // within calls a function that ends something, and gives it stopTimeout.

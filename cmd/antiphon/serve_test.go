@@ -199,7 +199,7 @@ func secured(t *testing.T, c serve) (host string, pool *x509.CertPool) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- c.listen(ctx, listener, conf, s, s) }()
+	go func() { served <- c.listen(ctx, listener, conf, s, s, slog.New(slog.DiscardHandler)) }()
 	t.Cleanup(func() {
 		end, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()

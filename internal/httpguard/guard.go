@@ -2,11 +2,15 @@ package httpguard
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
+	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,13 +34,26 @@ const (
 // streams is how many requests a connection over HTTP/2 may have at a time.
 const streams = 32
 
-// Server returns an http.Server with all time limits for the clients of h. The caller wraps its net.Listener with Listen.
-func Server(h http.Handler) *http.Server {
+// Server returns an http.Server with all time limits for the clients of h. It writes its errors to the logger. The caller wraps its net.Listener with Listen.
+func Server(h http.Handler, logger *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler: h, ConnContext: ConnContext, MaxHeaderBytes: 64 << 10,
+		Handler: h, ErrorLog: log.New(errorLog{logger}, "", 0), ConnContext: ConnContext, MaxHeaderBytes: 64 << 10,
 		ReadHeaderTimeout: HeaderTimeout, ReadTimeout: HeaderTimeout + BodyTimeout, WriteTimeout: WriteTimeout, IdleTimeout: IdleTimeout,
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streams, SendPingTimeout: IdleTimeout, PingTimeout: HeaderTimeout, WriteByteTimeout: WriteTimeout},
 	}
+}
+
+// errorLog gets the errors of net/http. Those that a stranger causes, one with each connection, are debug messages.
+type errorLog struct{ to *slog.Logger }
+
+// Write implements io.Writer.
+func (e errorLog) Write(line []byte) (int, error) {
+	text, level := strings.TrimSpace(string(line)), slog.LevelWarn
+	if strings.HasPrefix(text, "http: TLS handshake error") || strings.HasPrefix(text, "http2: server") {
+		level = slog.LevelDebug
+	}
+	e.to.Log(context.Background(), level, text)
+	return len(line), nil
 }
 
 // Config configures a Guard. The zero value works.

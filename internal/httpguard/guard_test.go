@@ -5,6 +5,7 @@ package httpguard
 import (
 	"bytes"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,8 @@ import (
 	"time"
 
 	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/internal/servertest"
 )
 
 // moment is a time limit that a test waits out.
@@ -250,6 +253,27 @@ func TestClientAddress(t *testing.T) {
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("10.0.0.0/8")))
 }
 
+// TestFailedHandshakesFillNoLog checks that what a stranger causes with each connection is a debug message, and that other errors are warnings in the log's own format.
+func TestFailedHandshakesFillNoLog(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var out servertest.Log
+	s := httptest.NewUnstartedServer(nil)
+	s.Config = Server(New(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a fault of the handler") }), Config{}),
+		slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	stranger, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.Listener.Addr().String())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	_, err = io.WriteString(stranger, "no TLS")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(stranger.Close()).To(gomega.Succeed())
+	g.Eventually(func() []string { return out.Lines("handshake") }, patience).Should(gomega.ConsistOf(gomega.ContainSubstring(`"level":"DEBUG"`)))
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL, http.NoBody)
+	_, err = s.Client().Do(r) //nolint:bodyclose // it has no response
+	g.Expect(err).To(gomega.HaveOccurred())
+	g.Eventually(func() []string { return out.Lines("a fault of the handler") }, patience).Should(gomega.ConsistOf(gomega.ContainSubstring(`"level":"WARN"`)))
+}
+
 // TestRequestsOverHTTP2 checks that one connection over HTTP/2 has few requests at a time, and that one address has no more over many connections.
 func TestRequestsOverHTTP2(t *testing.T) {
 	g := gomega.NewWithT(t)
@@ -260,7 +284,7 @@ func TestRequestsOverHTTP2(t *testing.T) {
 	s.Config = Server(New(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		begun.Add(1)
 		<-release
-	}), Config{RequestsPerAddress: most}))
+	}), Config{RequestsPerAddress: most}), slog.New(slog.DiscardHandler))
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
 			connections.Add(1)

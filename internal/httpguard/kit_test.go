@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -43,7 +44,7 @@ func serveWithFewDescriptors() {
 	}
 	fmt.Println(inner.Addr())
 	hello := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
-	go func() { _ = Server(New(hello, Config{})).Serve(Listen(inner, Limits{})) }()
+	go func() { _ = Server(New(hello, Config{}), slog.New(slog.DiscardHandler)).Serve(Listen(inner, Limits{})) }()
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
@@ -62,7 +63,7 @@ func serve(t *testing.T, h http.HandlerFunc, cfg Config, limits Limits) *guarded
 	g := gomega.NewWithT(t)
 	inner, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	s := Server(New(h, cfg))
+	s := Server(New(h, cfg), slog.New(slog.DiscardHandler))
 	var open sync.WaitGroup // net/http keeps a connection for half a second whose request it has not read to its end
 	s.ConnState = func(_ net.Conn, now http.ConnState) {
 		switch now {

@@ -9,7 +9,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-	"log"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
@@ -109,9 +109,8 @@ func share(t *testing.T, cfg Config, limits httpguard.Limits) *shared {
 	p := Share(httpguard.Listen(inner, limits), cfg)
 	web := httpguard.Server(httpguard.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "hello over "+r.Proto)
-	}), httpguard.Config{}))
+	}), httpguard.Config{}), slog.New(slog.DiscardHandler))
 	web.TLSConfig = cfg.TLS
-	web.ErrorLog = log.New(io.Discard, "", 0)
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(p.HTTP) }()
 	ended := make(chan struct{}, 2)

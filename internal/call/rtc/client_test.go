@@ -81,8 +81,8 @@ func newClient(t testing.TB, o clientOptions) *client {
 	socket, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	must(err)
 	c := &client{net: &cuttable{UDPConn: socket}}
-	c.mux = ice.NewUDPMuxDefault(ice.UDPMuxParams{UDPConn: c.net, Logger: pionlog.Factory{To: discard()}.NewLogger("test")})
-	settings := webrtc.SettingEngine{LoggerFactory: pionlog.Factory{To: discard()}}
+	c.mux = ice.NewUDPMuxDefault(ice.UDPMuxParams{UDPConn: c.net, Logger: pionlog.New(discard()).NewLogger("test")})
+	settings := webrtc.SettingEngine{LoggerFactory: pionlog.New(discard())}
 	settings.SetICEUDPMux(c.mux)
 	settings.SetIncludeLoopbackCandidate(true)
 	settings.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)

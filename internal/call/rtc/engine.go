@@ -26,6 +26,7 @@ import (
 // Engine makes calls. It is safe for concurrent use.
 type Engine struct {
 	cfg      Config
+	log      pionlog.Factory
 	system   *stdnet.Net
 	setting  webrtc.SettingEngine
 	media    *webrtc.MediaEngine
@@ -48,11 +49,11 @@ func New(cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{cfg: cfg, encoders: opus.NewPool(cfg.OpusComplexity, cfg.OpusBitrate), peers: map[*Peer]struct{}{}}
+	e := &Engine{cfg: cfg, log: pionlog.New(cfg.Logger), encoders: opus.NewPool(cfg.OpusComplexity, cfg.OpusBitrate), peers: map[*Peer]struct{}{}}
 	if err := e.open(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	if e.media, e.registry, err = opusOnly(pionlog.Factory{To: cfg.Logger}); err != nil {
+	if e.media, e.registry, err = opusOnly(e.log); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil

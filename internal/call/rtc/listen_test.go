@@ -158,7 +158,7 @@ func TestRoundTrip(t *testing.T) {
 func TestLoggerLeavesPasswordsOut(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var out strings.Builder
-	l := pionlog.Factory{To: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))}.NewLogger("ice")
+	l := pionlog.New(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))).NewLogger("ice")
 	l.Debugf("Started agent: isControlling? %t, remoteUfrag: %q, remotePwd: %q", true, "ufrag", "confidential one")
 	l.Debug("a=ice-ufrag:ufrag\r\na=ice-pwd:confidential\r\na=mid:0 password=confidential")
 	g.Expect(out.String()).NotTo(gomega.ContainSubstring("confidential"))
@@ -166,11 +166,23 @@ func TestLoggerLeavesPasswordsOut(t *testing.T) {
 	g.Expect(out.String()).To(gomega.ContainSubstring("a=mid:0"))
 }
 
+// A stranger can cause an error of pion with each packet.
+func TestAnErrorOfPionIsAWarningOnceInAWhile(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var out strings.Builder
+	pion := pionlog.New(slog.New(slog.NewTextHandler(&out, nil)))
+	for n := range 1000 {
+		pion.NewLogger("turn").Errorf("unknown attributes from %d", n)
+		pion.NewLogger("ice").Errorf("a bad packet from %d", n)
+	}
+	g.Expect(strings.Count(out.String(), "\n")).To(gomega.Equal(2), out.String())
+}
+
 func TestLoggerKeepsPionQuiet(t *testing.T) {
 	g := gomega.NewWithT(t)
 	chatter := func(level slog.Level) string {
 		var out strings.Builder
-		l := pionlog.Factory{To: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: level}))}.NewLogger("ice")
+		l := pionlog.New(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: level}))).NewLogger("ice")
 		for _, f := range []func(string, ...any){l.Tracef, l.Debugf, l.Infof, l.Warnf, l.Errorf} {
 			f("%d things", 3)
 		}

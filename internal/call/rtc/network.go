@@ -12,7 +12,6 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/limited"
-	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/pionlog"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/shared"
 )
 
@@ -46,7 +45,7 @@ func (e *Engine) open() (err error) {
 	}
 	if e.cfg.TCP != nil {
 		e.tcp = ice.NewTCPMuxDefault(ice.TCPMuxParams{
-			Listener: limited.New(e.cfg.TCP, tcpConnections, tcpEach), Logger: pionlog.Factory{To: e.cfg.Logger}.NewLogger("tcp"), ReadBufferSize: tcpReadPackets,
+			Listener: limited.New(e.cfg.TCP, tcpConnections, tcpEach), Logger: e.log.NewLogger("tcp"), ReadBufferSize: tcpReadPackets,
 			WriteBufferSize: tcpWriteBytes, FirstStunBindTimeout: tcpFirst, AliveDurationForConnFromStun: tcpFirst,
 		})
 		e.setting.SetICETCPMux(e.tcp)
@@ -87,7 +86,7 @@ func (e *Engine) IsMedia(a netip.AddrPort) bool {
 // pion does not look up .local names, which browsers put in place of their addresses: that takes one multicast socket for each
 // call, and the browser's own connectivity checks reach the server first and show the address.
 func (e *Engine) settings() webrtc.SettingEngine {
-	s := webrtc.SettingEngine{LoggerFactory: pionlog.Factory{To: e.cfg.Logger}}
+	s := webrtc.SettingEngine{LoggerFactory: e.log}
 	networks := []webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6}
 	if e.cfg.TCP != nil {
 		networks = append(networks, webrtc.NetworkTypeTCP4, webrtc.NetworkTypeTCP6)
@@ -115,7 +114,7 @@ func (e *Engine) besideLoopback(s *webrtc.SettingEngine) {
 
 func (e *Engine) openMux() (ice.UDPMux, error) {
 	opts := []ice.UDPMuxFromPortOption{
-		ice.UDPMuxFromPortWithLogger(pionlog.Factory{To: e.cfg.Logger}.NewLogger("mux")),
+		ice.UDPMuxFromPortWithLogger(e.log.NewLogger("mux")),
 		// All calls share the socket. The kernel counts some 800 bytes for a packet of audio, and takes twice what is asked: the buffers
 		// hold the packets of 100 calls while the server stands still for 2 s, and for half a second the other way.
 		ice.UDPMuxFromPortWithReadBufferSize(4 << 20),

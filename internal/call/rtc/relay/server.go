@@ -94,7 +94,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.Join(fmt.Errorf("relay: %w: choose another address with --turn", err), tcp.Close())
 	}
 	s.turn, err = turn.NewServer(turn.ServerConfig{
-		Realm: realm, LoggerFactory: pionlog.Factory{To: cfg.Logger},
+		Realm: realm, LoggerFactory: pionlog.New(cfg.Logger),
 		AuthHandler: s.authorize, QuotaHandler: s.permitsMore,
 		EventHandler: turn.EventHandler{
 			OnAllocationCreated: func(src, _ net.Addr, _, user, _ string, _ net.Addr, _ int) { s.count(user, src, 1) },
