@@ -170,6 +170,40 @@ func TestQuotas(t *testing.T) {
 	}
 }
 
+// TestChannels checks that a client binds channels to few addresses, and that others do so meanwhile. Each channel costs memory.
+func TestChannels(t *testing.T) {
+	g := gomega.NewWithT(t)
+	s := serve(t, Config{IsMedia: func(netip.AddrPort) bool { return true }})
+	bind := func(ports int) (client *turn.Client, conn net.PacketConn) {
+		client = dial(t, s, "udp", Issue(secret, "a", time.Now().Add(time.Minute)))
+		conn, err := client.Allocate()
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		t.Cleanup(func() { _ = conn.Close() })
+		for port := range ports { // the client binds a channel with its first packet to each address
+			_, err = conn.WriteTo([]byte("x"), &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1 + port})
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+		}
+		return client, conn
+	}
+	bound := func() (all int) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, n := range s.channels {
+			all += n
+		}
+		return all
+	}
+	here := &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}
+	greedy, relayed := bind(maxChannels)
+	g.Eventually(bound, time.Minute).Should(gomega.Equal(maxChannels))
+	g.Expect(greedy.CreatePermission(here)).To(gomega.MatchError(gomega.ContainSubstring("403")), "it has all channels that it may have")
+	other, _ := bind(1)
+	g.Expect(other.CreatePermission(here)).To(gomega.Succeed())
+	g.Eventually(bound, time.Minute).Should(gomega.Equal(maxChannels + 1))
+	g.Expect(relayed.Close()).To(gomega.Succeed())
+	g.Eventually(bound, time.Minute).Should(gomega.Equal(1), "the end of an allocation ends its channels")
+}
+
 // TestANetworkIsOneAddress checks that all addresses of an IPv6 network of 64 bits share the quota of one address.
 func TestANetworkIsOneAddress(t *testing.T) {
 	g := gomega.NewWithT(t)

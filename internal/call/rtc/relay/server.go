@@ -46,6 +46,9 @@ type Config struct {
 // maxPerCredential is how many allocations one credential may have at a time: one for IPv4 and one for IPv6 over UDP, TCP and TLS.
 const maxPerCredential = 6
 
+// maxChannels is how many channels one allocation may have at a time: a client binds one to each address of the media. Each costs memory, and a search with each packet.
+const maxChannels = 64
+
 // payerShare is how many times what is free one payer may have, so that others always find room. A payer that is alone gets three quarters.
 const payerShare = 3
 
@@ -61,6 +64,7 @@ type Server struct {
 	byPayer   map[string]int // by the mark of their payer
 	byAddress map[string]int
 	bySource  map[string]int // by the HOST:PORT of the client
+	channels  map[string]int // channels by the HOST:PORT of the client
 }
 
 // New opens the port of cfg over UDP and TCP, and serves until Close.
@@ -77,7 +81,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.BytesPerSecond == 0 {
 		cfg.BytesPerSecond = 128 << 10
 	}
-	s := &Server{cfg: cfg, byUser: map[string]int{}, byPayer: map[string]int{}, byAddress: map[string]int{}, bySource: map[string]int{}}
+	s := &Server{cfg: cfg, byUser: map[string]int{}, byPayer: map[string]int{}, byAddress: map[string]int{}, bySource: map[string]int{}, channels: map[string]int{}}
 	tcp, err := cfg.TCP, error(nil)
 	if tcp == nil {
 		if tcp, err = net.Listen("tcp", cfg.Address); err != nil {
@@ -99,6 +103,8 @@ func New(cfg Config) (*Server, error) {
 		EventHandler: turn.EventHandler{
 			OnAllocationCreated: func(src, _ net.Addr, _, user, _ string, _ net.Addr, _ int) { s.count(user, src, 1) },
 			OnAllocationDeleted: func(src, _ net.Addr, _, user, _ string) { s.count(user, src, -1) },
+			OnChannelCreated:    func(src, _ net.Addr, _, _, _ string, _, _ net.Addr, _ uint16) { s.countChannel(src, 1) },
+			OnChannelDeleted:    func(src, _ net.Addr, _, _, _ string, _, _ net.Addr, _ uint16) { s.countChannel(src, -1) },
 		},
 		PacketConnConfigs: []turn.PacketConnConfig{{PacketConn: udp, RelayAddressGenerator: generator{s}, PermissionHandler: s.permits}},
 		ListenerConfigs: []turn.ListenerConfig{{
@@ -149,8 +155,14 @@ func (s *Server) permitsMore(user, _ string, src net.Addr) bool {
 		s.byPayer[payer(user)] < payerShare*(s.cfg.MaxAllocations-s.all) && s.byAddress[limited.Client(src)] < s.cfg.MaxPerAddress
 }
 
-// permits reports whether a client may send to an address through the relay. The port is checked with each packet.
-func (s *Server) permits(_ net.Addr, peer net.IP) bool {
+// permits reports whether a client may send to an address through the relay, and bind a channel to it. The port is checked with each packet.
+func (s *Server) permits(src net.Addr, peer net.IP) bool {
+	s.mu.Lock()
+	full := s.channels[src.String()] >= maxChannels
+	s.mu.Unlock()
+	if full {
+		return false
+	}
 	a, ok := netip.AddrFromSlice(peer)
 	for _, local := range s.cfg.Local() {
 		if ok && local == a.Unmap() {
@@ -176,6 +188,13 @@ func (s *Server) count(user string, src net.Addr, by int) {
 	add(s.byPayer, payer(user), by)
 	add(s.byAddress, limited.Client(src), by)
 	add(s.bySource, src.String(), by)
+}
+
+// countChannel changes the number of channels of a client.
+func (s *Server) countChannel(src net.Addr, by int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	add(s.channels, src.String(), by)
 }
 
 // add changes a count and forgets it at zero.
