@@ -4,7 +4,7 @@
 # unit: the packages that start no goroutine, without the race detector: it would find nothing there, and it makes the exploration of
 #       the machines three times slower. tools/house holds that these packages start none, but for the tests that "several" names.
 #       Without the tests that are the steps mutate-code and simulate.
-# race: all other packages, and the tests that "several" names, with the race detector. Without the test that is the step protocol.
+# race: all other packages, and the tests that "several" names, with the race detector. Without the tests of the step protocol.
 # writers: the tests that "several" names alone, COUNT times.
 #
 # The order of the tests changes daily: so Go takes the result of a package that has not changed since its last run of the day from its cache.
@@ -38,7 +38,7 @@ race | writers)
 		go list $patterns >.cache/pure.txt
 		# The package that takes longest begins first, so that the others run beside it.
 		packages="./internal/call/session $(go list ./... | grep -v -e '/examples/' -e '/examples$' | grep -vxF -f .cache/pure.txt)"
-		go test -race -exec "$shuffled" -vet=off -ldflags='-s -w' -timeout 30m -skip '^TestCoverage$' $packages
+		go test -race -exec "$shuffled" -vet=off -ldflags='-s -w' -timeout 30m -skip '^(TestCoverage|TestMonologue|TestGarbageInEveryField)$' $packages
 	fi
 
 	# Tests of the packages without goroutines that start some: several writers at the real Coordinators' queues, on
