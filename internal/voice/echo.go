@@ -163,7 +163,7 @@ func (e *Echo) measure(s *echoSignal, frame []float32) {
 
 // rests counts silent frames, and reports whether all of the signal's last 32 ms are silent. The powers are 0 then.
 func (s *echoSignal) rests(frame []float32) bool {
-	if !isSilent(frame) {
+	if frame != nil && *(*[FrameSize]float32)(frame) != [FrameSize]float32{} {
 		s.silent = 0
 		return false
 	}

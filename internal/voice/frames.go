@@ -7,7 +7,6 @@ package voice
 type Framer struct {
 	frame [FrameSize]float32
 	n     int
-	next  Samples
 }
 
 // Push takes samples from the begin of src and returns the rest. If they complete a frame, Push returns the frame, which is valid until the
@@ -26,13 +25,5 @@ func (f *Framer) Push(src []float32) (frame, rest []float32) {
 		return nil, src[n:]
 	}
 	f.n = 0
-	f.next += FrameSize
 	return f.frame[:], src[n:]
 }
-
-// End returns the position, in samples at FrameRate since the start or the last Reset, of the end of the last frame that
-// Push returned.
-func (f *Framer) End() Samples { return f.next }
-
-// Reset drops an incomplete frame and counts from 0 again.
-func (f *Framer) Reset() { *f = Framer{} }

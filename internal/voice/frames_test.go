@@ -19,23 +19,11 @@ func TestFramerCutsTheSameFramesWhateverThePieces(t *testing.T) {
 				if frame, rest = f.Push(rest); frame != nil {
 					g.Expect(frame).To(gomega.HaveLen(FrameSize))
 					got = append(got, frame...)
-					g.Expect(f.End()).To(gomega.Equal(Samples(len(got))))
 				}
 			}
 		}
 		g.Expect(got).To(gomega.Equal(x), "pieces of %d", piece)
 	}
-}
-
-func TestFramerResetForgetsTheStartedFrame(t *testing.T) {
-	g := gomega.NewWithT(t)
-	var f Framer
-	f.Push(make([]float32, FrameSize+3))
-	f.Reset()
-	g.Expect(f.End()).To(gomega.BeZero())
-	frame, rest := f.Push(make([]float32, FrameSize-1))
-	g.Expect(frame).To(gomega.BeNil())
-	g.Expect(rest).To(gomega.BeEmpty())
 }
 
 func TestSamplesConvert(t *testing.T) {

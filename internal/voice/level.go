@@ -33,13 +33,3 @@ func DBFS(amplitude float32) float32 {
 func Amplitude(dbfs float32) float32 {
 	return float32(exponential(math.Ln10 / 20 * float64(dbfs)))
 }
-
-// isSilent reports whether all samples are 0.
-func isSilent(x []float32) bool {
-	for _, v := range x {
-		if v != 0 {
-			return false
-		}
-	}
-	return true
-}

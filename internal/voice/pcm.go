@@ -2,10 +2,7 @@ package voice
 
 // This file converts samples between integers, floats and bytes.
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 const (
 	pcmScale = 32768
@@ -15,10 +12,8 @@ const (
 
 // PCM16ToFloat appends src to dst as floats in [-1, 1): sample/32768, which loses nothing.
 func PCM16ToFloat(dst []float32, src []int16) []float32 {
-	begin := len(dst)
-	dst = slices.Grow(dst, len(src))[:begin+len(src)]
-	for i, s := range src {
-		dst[begin+i] = float32(s) * (1.0 / pcmScale)
+	for _, s := range src {
+		dst = append(dst, float32(s)*(1.0/pcmScale))
 	}
 	return dst
 }

@@ -253,7 +253,7 @@ func (h *Hub) Attach(c Connection, seen string) bool {
 		allSent() // no event is on its way whose sending could call it
 	}
 	h.connection, h.can, h.unsent = c, Resolve(c), nil
-	h.replay.sentAgain(h.env.Now())
+	h.replay.old, h.replay.since = 0, h.env.Now() // the new connection may not carry them
 	return true
 }
 

@@ -46,12 +46,9 @@ func (b *replayBuffer) add(e Event, reconnects bool) {
 	if !reconnects {
 		limit = replayBeforeHello
 	}
-	n, bytes := 0, b.bytes
-	for n < len(b.events) && (len(b.events)-n > limit || bytes > b.maxBytes) {
-		bytes -= len(b.events[n].Text)
-		n++
+	for len(b.events) > limit || b.bytes > b.maxBytes {
+		b.forget(1)
 	}
-	b.forget(n)
 }
 
 // forget forgets the n oldest events.
@@ -72,9 +69,6 @@ func (b *replayBuffer) forgetSeen(now time.Time) {
 		b.old, b.since = len(b.events), now
 	}
 }
-
-// sentAgain notes that all events may have been sent only now.
-func (b *replayBuffer) sentAgain(now time.Time) { b.old, b.since = 0, now }
 
 // after returns the events that were sent after the event with that id, or all events if id is empty. ok is false if some of
 // them are forgotten.

@@ -79,7 +79,7 @@ func (p *Peer) listen(t voiceTrack) {
 		}
 		n, _, err := t.Read(buf)
 		now := time.Now()
-		if err != nil && !timedOut(err) {
+		if late, is := errors.AsType[net.Error](err); err != nil && !(is && late.Timeout()) {
 			return // the transport is closed
 		}
 		if !p.enterHearing() {
@@ -103,12 +103,6 @@ func (p *Peer) listen(t voiceTrack) {
 		}
 		<-p.hearing
 	}
-}
-
-// timedOut reports whether err is that of a read whose deadline has passed.
-func timedOut(err error) bool {
-	var late net.Error
-	return errors.As(err, &late) && late.Timeout()
 }
 
 // stream is what the peer knows of the track that it hears.
