@@ -11,8 +11,7 @@ const (
 	maxThreshold = 0.97
 	// release is the share of the threshold below which Speech ends.
 	release = 0.45
-	// restFrames is after how many frames of digital silence nothing of the sound before is left, but noise floors that a further one does not change: 10 s. The
-	// last peak takes 6 s.
+	// restFrames is after how many frames of digital silence a further one changes nothing: 10 s. The last peak is forgotten after 6 s.
 	restFrames = 1000
 )
 
@@ -132,18 +131,16 @@ func (d *Detector) Frame(frame []float32) Decision {
 
 // measure learns from the last 32 ms.
 func (d *Detector) measure() {
+	clear(d.power[:])
 	if d.silent < silentFrames {
 		for i, x := range d.past[:] {
 			d.windowed[i] = x * d.tables.window[i]
 		}
 		d.spectrum.Power(d.power[:], d.windowed[:])
-	} else {
-		clear(d.power[:])
 	}
-	f := &d.features
-	d.bands.measure(&d.power, f)
-	d.harmonicity.measure(&d.power, &d.bands.noise, f)
-	d.bands.learn(d.belief.update(f))
+	d.bands.measure(&d.power, &d.features)
+	d.harmonicity.measure(&d.power, &d.bands.noise, &d.features)
+	d.bands.learn(d.belief.update(&d.features))
 }
 
 // speechLevel returns the level of the last 32 ms above the noise floor in dBFS, without sound below 94 Hz.

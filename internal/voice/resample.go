@@ -31,7 +31,7 @@ type Resampler struct {
 	taps     int       // coefficients a phase
 	bank     []float32 // up phases of taps coefficients, first one meets the oldest sample
 	step     []int     // per phase: input samples to go on after its output
-	after    []int     // per phase: the phase of the output after it
+	after    []int     // per phase: that of the output after it
 
 	history []float32 // input that is still needed; the next output starts at its first sample
 	silent  int       // how many of the last samples of the history are 0
@@ -84,23 +84,15 @@ func (r *Resampler) Append(dst, src []float32) []float32 {
 	}
 	for len(src) > 0 {
 		src = r.take(src)
-		dst = append(dst, make([]float32, r.pass())...)
+		if rounds := (len(r.history) - r.taps - r.skip) / r.down; rounds > 0 && r.silent >= len(r.history) { // silence passes by rounds of all phases
+			dst = append(dst, make([]float32, rounds*r.up)...)
+			r.skip, r.out = r.skip+rounds*r.down, r.out+Samples(rounds*r.up)
+		}
 		for r.ready() {
 			dst = append(dst, r.next())
 		}
 	}
 	return dst
-}
-
-// pass passes over silence in the history, a round of all phases at a time, and returns how many outputs of silence that gives.
-func (r *Resampler) pass() int {
-	rounds := (len(r.history) - r.taps - r.skip) / r.down
-	if rounds <= 0 || r.silent < len(r.history) {
-		return 0
-	}
-	r.skip += rounds * r.down
-	r.out += Samples(rounds * r.up)
-	return rounds * r.up
 }
 
 // AppendPCM16 is Append on 16-bit samples: the same filter, rounded to the nearest and clipped.
