@@ -5,6 +5,7 @@ package sdk
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -26,6 +27,7 @@ type exchange struct {
 	at     []time.Duration
 	begun  time.Time
 	peers  []*exchangePeer
+	gone   string // the token of a conversation that no server has any more: a client that comes with it again is turned away
 }
 
 // plan says how one call goes.
@@ -64,6 +66,11 @@ func (x *exchange) Dial(ctx context.Context, c CallConfig, sink func(PeerEvent))
 	l := &exchangePeer{plan: p, sink: sink}
 	if p.err == nil && !p.never {
 		x.peers = append(x.peers, l)
+	}
+	if x.gone != "" && c.Resume.Token == x.gone {
+		p.err = &RefusedError{Status: 403}
+	} else if refused, is := errors.AsType[*RefusedError](p.err); is && slices.Contains([]int{400, 404, 410}, refused.Status) {
+		x.gone = c.Resume.Token
 	}
 	x.mu.Unlock()
 	if p.never {

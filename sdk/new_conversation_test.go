@@ -29,6 +29,7 @@ func TestANewConversationReplacesALostOne(t *testing.T) {
 	for name, plans := range map[string][]plan{
 		"the server has restarted":           {kept, {err: &RefusedError{Status: 404}}, {token: "U"}},
 		"the server keeps too little":        {kept, {err: &RefusedError{Status: 410}}, {token: "U"}},
+		"the server cannot read the token":   {kept, {err: &RefusedError{Status: 400}}, {token: "U"}},
 		"a server that is no Antiphon":       {{}, {}},
 		"a server that begins a new session": {kept, {token: "U"}},
 	} {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
 func TestTheSoundBetweenTwoPositions(t *testing.T) {
@@ -47,15 +49,20 @@ func TestAPinnedPositionStays(t *testing.T) {
 func TestTheLastResponsesHaveNumbers(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var r Responses
-	r.Started("a")
-	r.Started("a")
-	g.Expect(r.Heard).To(gomega.BeEquivalentTo(1), "the same response")
-	r.Heard = 0
-	r.Started("a")
-	g.Expect(r.Heard).To(gomega.BeEquivalentTo(2), "it is heard again")
-	for i := range 8 {
-		r.Started(strconv.Itoa(i))
+	for last := range 20 {
+		for n := range last + 2 { // as many as there are, and one that is not there
+			want := machine.Response(0)
+			if n >= 1 && n <= last && n > last-len(r.ids) {
+				want = machine.Response(n)
+				g.Expect(r.ID(want)).To(gomega.Equal(strconv.Itoa(n)))
+			}
+			g.Expect(r.Number(strconv.Itoa(n))).To(gomega.Equal(want), "%d of %d", n, last)
+		}
+		r.Started(strconv.Itoa(last + 1))
+		r.Started(strconv.Itoa(last + 1))
+		g.Expect(r.Heard).To(gomega.BeEquivalentTo(last+1), "the same response")
 	}
-	g.Expect(r.Number("a")).To(gomega.BeZero(), "too many since")
-	g.Expect(r.ID(r.Number("3"))).To(gomega.Equal("3"))
+	r.Heard = 0
+	r.Started("20")
+	g.Expect(r.Heard).To(gomega.BeEquivalentTo(21), "it is heard again")
 }
