@@ -124,6 +124,9 @@ type visit struct {
 	told   []string
 	ended  bool // the call has ended in order
 	over   bool // the client was refused
+
+	mu    sync.Mutex
+	books []*journal.Book // those of all processes
 }
 
 func TestRandomSchedules(t *testing.T) {
@@ -143,7 +146,7 @@ func (v *visit) play() {
 		v.nodes[i] = v.process()
 	}
 	first := v.nodes[0]
-	first.owner = started(first.book.Begin(token, nil))
+	first.owner = v.started(first.book.Begin(token, nil))
 	first.Record(whole())
 	<-time.After(10 * time.Millisecond)
 	for i := 0; i < 60 && !v.over; i++ {
@@ -166,6 +169,22 @@ func (v *visit) play() {
 		}
 	}
 	v.late.Wait()
+}
+
+// started starts a Writer. Each event that it lets go out must be stored, while its server has not given up the journal.
+func (v *visit) started(w *journal.Writer) *owner {
+	o := &owner{Writer: w}
+	w.Start(journal.Watch{
+		Committed: func(number uint64) {
+			o.committed.Store(number)
+			s, err := v.truth.Find(context.Background(), token)
+			if err == nil && s.Newest() < number && !v.gaveUp() {
+				v.Errorf("event %d goes out, and the journal has only those up to %d", number, s.Newest())
+			}
+		},
+		Fenced: func() { o.fenced.Store(true) },
+	})
+	return o
 }
 
 // finish expects that the client is told everything when the store works.
@@ -192,6 +211,9 @@ func (v *visit) process() *node {
 		View: &journaltest.View{Log: v.shared}, late: &v.late, random: rand.New(rand.NewPCG(v.seed, v.random.Uint64())), faults: int(v.seed % 4 * 12),
 	}}
 	n.book = journal.New(journal.Config{Log: n.log, Broken: func(invariant, event string) { v.Errorf("%s does not hold after %s", invariant, event) }})
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.books = append(v.books, n.book)
 	return n
 }
 
@@ -296,7 +318,7 @@ func (v *visit) dial(n *node) {
 	case errors.Is(err, journal.ErrUnknown):
 		v.refused(fmt.Sprint("its last event is known: ", known))
 	case err == nil:
-		n.owner, n.events, n.taken = started(w), slices.Clone(state.Events), len(state.Items)
+		n.owner, n.events, n.taken = v.started(w), slices.Clone(state.Events), len(state.Items)
 		v.whole(state)
 		v.connect(n)
 	}
@@ -323,14 +345,19 @@ func (v *visit) knows(events []journal.Event) bool {
 // refused checks that the client may be refused: a server has given up the journal, or the call has ended.
 func (v *visit) refused(why string) {
 	v.over = true
-	broke := uint64(0)
-	for _, n := range append(v.gone, v.nodes[:]...) {
-		_, unjournalled := n.book.Counts()
-		broke += unjournalled
-	}
-	if broke == 0 && !v.ended && len(v.told) > 0 {
+	if !v.gaveUp() && !v.ended && len(v.told) > 0 {
 		v.Errorf("the client is refused although its call goes on: %s; told %v", why, v.told)
 	}
+}
+
+// gaveUp reports whether a server has given up the journal.
+func (v *visit) gaveUp() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.ContainsFunc(v.books, func(b *journal.Book) bool {
+		_, unjournalled := b.Counts()
+		return unjournalled > 0
+	})
 }
 
 // whole checks what a server goes on from: everything that the client was told, and nothing twice.

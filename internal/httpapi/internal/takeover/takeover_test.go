@@ -1,15 +1,19 @@
 package takeover
 
-// A store that hangs: how long a client waits for it.
+// Who may have a call, and how long a client waits for a store that hangs.
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/call/link"
+	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/internal/journal"
 	"github.com/antiphon-rt/antiphon/internal/journal/journaltest"
 )
@@ -35,4 +39,43 @@ func TestAnOwnerWaitsBrieflyForTheStore(t *testing.T) {
 		g.Expect(err).To(gomega.MatchError(ErrUnavailable))
 		g.Expect(time.Since(began)).To(gomega.Equal(time.Second))
 	})
+}
+
+// TestWhoMayHaveACall: the client that began it, by its client secret if it has one and otherwise by its principal, over the same transport, before its end.
+func TestWhoMayHaveACall(t *testing.T) {
+	for _, began := range []string{"", "secret"} {
+		for _, secret := range []string{"", "secret", "another secret"} {
+			for _, principal := range []string{"", "ada", "mallory"} {
+				for _, webRTC := range []bool{false, true} {
+					for _, over := range []bool{false, true} {
+						t.Run(fmt.Sprintf("%q %q %q %v %v", began, secret, principal, webRTC, over), func(t *testing.T) {
+							synctest.Test(t, func(t *testing.T) {
+								g := gomega.NewWithT(t)
+								book := journal.New(journal.Config{Log: &journaltest.View{Log: &journaltest.Log{}}})
+								w, seen := book.Begin("token", nil), link.NumberedID("event_1", 1, 1)
+								w.Start(journal.Watch{Committed: func(uint64) {}, Fenced: func() {}})
+								w.Record(journal.Record{State: &journal.State{Call: journal.Call{ID: "c", Principal: "ada", Secret: began, WebRTC: true, Began: time.Now().Unix()}, Client: journal.Client{Extended: true}, Events: []journal.Event{{ID: seen, Number: 1}}}})
+								w.Close()
+								if over {
+									<-time.After(time.Hour)
+								}
+								taken, err := New(book, env.System()).Take(t.Context(), Request{
+									Token: "token", After: seen, Principal: principal, Secret: secret, WebRTC: webRTC, Longest: time.Hour, Logger: slog.New(slog.DiscardHandler),
+								})
+								switch {
+								case over, began != secret, began == "" && principal != "ada":
+									g.Expect(err).To(gomega.MatchError(ErrUnknown))
+								case !webRTC:
+									g.Expect(err).To(gomega.MatchError(ErrTransport))
+								default:
+									g.Expect(err).NotTo(gomega.HaveOccurred())
+									taken.Journal.Close()
+								}
+							})
+						})
+					}
+				}
+			}
+		}
+	}
 }
