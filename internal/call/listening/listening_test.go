@@ -5,6 +5,7 @@ package listening
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -223,15 +224,25 @@ func TestWaitsForTheUserEnd(t *testing.T) {
 	})
 }
 
-func TestARejectedCandidateLeavesTheVoiceGate(t *testing.T) {
-	live(t, "also if its words came before", func(p *Parts, _ *wire.Session) { p.Gate = &pipeline.VoiceGate{} }, func(b *half) {
-		b.state.Playout = playout.Playing{Resp: 1}
-		b.step(coord.OfTurn{Event: turn.Onset{}})
-		b.g.Expect(b.state.Turn).To(gomega.Equal(turn.State(turn.Candidate{Turn: 1})))
-		b.do(b.l.Handle(Report{Final{Turn: 1}}, &b.state, Facts{}))
-		b.g.Expect(b.l.gate.turns).To(gomega.HaveLen(1), "its words wait for the verdict")
-		b.step(coord.OfTurn{Event: turn.Misfire{Turn: 1}})
-		b.g.Expect(b.l.gate.turns).To(gomega.BeEmpty())
+// TestTurnsLeaveNothing: whatever ends a turn or a candidate, and whatever came of its words before, nothing is kept of it.
+func TestTurnsLeaveNothing(t *testing.T) {
+	live(t, "in any order", func(p *Parts, _ *wire.Session) { p.Gate = &pipeline.VoiceGate{} }, func(b *half) {
+		r := rand.New(rand.NewPCG(1, 1))
+		for range 100 {
+			b.state.Playout = []playout.State{playout.Silent{}, playout.Playing{Resp: 1}}[r.IntN(2)]
+			b.step(coord.OfTurn{Event: turn.Onset{}})
+			of := turn.Open(b.state.Turn)
+			if r.IntN(2) == 0 {
+				b.do(b.l.Handle(Report{Final{Turn: of}}, &b.state, Facts{}))
+			}
+			ends := []turn.Event{turn.Misfire{Turn: of}, turn.Clear{}, turn.NoSpeech{Turn: of}}
+			for r.Shuffle(len(ends), func(i, j int) { ends[i], ends[j] = ends[j], ends[i] }); len(ends) > 0; ends = ends[1:] {
+				b.step(coord.OfTurn{Event: ends[0]})
+			}
+			b.g.Expect(turn.Open(b.state.Turn)).To(gomega.BeZero())
+			b.g.Expect(b.l.gate.turns).To(gomega.BeEmpty())
+			b.g.Expect(b.l.speech.turns).To(gomega.BeEmpty())
+		}
 	})
 }
 

@@ -203,6 +203,12 @@ func TestSummariesThatFail(t *testing.T) {
 			c.g.Expect(instructions).NotTo(gomega.ContainSubstring("summary"))
 			c.g.Expect(messages).To(gomega.Equal([]string{"01", "02", "03", "04", "05", "06", "07", "08"}))
 			c.g.Expect(c.count("antiphon.conversation.compacted")).To(gomega.BeZero())
+			failed := m.summaries()
+			for n := range 20 {
+				c.notes(9+n, 9+n)
+				wait(time.Second)
+			}
+			c.g.Expect(m.summaries()).To(gomega.BeNumerically("<=", failed+1), "the next one begins half a minute later")
 		})
 	}
 	story(t, "the session ends while a summary is written", func(t *testing.T) {

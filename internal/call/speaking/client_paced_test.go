@@ -3,6 +3,7 @@ package speaking
 // The estimate of what a client has played that plays by itself.
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -57,4 +58,60 @@ func TestAHeldClientPacedOutputKeepsItsAudio(t *testing.T) {
 	g.Expect(e.Drop()).To(gomega.BeZero())
 	e.Resume(3, 0)
 	g.Expect(sent).To(gomega.Equal(room.OutputRate), "what was dropped never comes")
+}
+
+// TestTheEstimateIsWhatAClientPlays: in any order of calls the estimate is what a client has played that plays one response after another, without a pause between them.
+func TestTheEstimateIsWhatAClientPlays(t *testing.T) {
+	const ms = voice.Samples(room.OutputRate / 1000)
+	g := gomega.NewWithT(t)
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		var now time.Time
+		var gen uint64
+		var queue []uint64                   // what the client has to play: the response of each millisecond
+		played := map[uint64]voice.Samples{} // of a response
+		running, live := false, false
+		o := &clientPaced{
+			now: func() time.Time { return now },
+			emit: func(pcm []int16) {
+				for range len(pcm) / int(ms) {
+					queue = append(queue, gen)
+				}
+			},
+			drained: func(_ uint64, in time.Duration) {
+				g.Expect(in).To(gomega.Equal(time.Duration(len(queue))*time.Millisecond), "seed %d", seed)
+			},
+		}
+		for range 60 {
+			switch what := r.IntN(8); {
+			case what == 0 && running == live: // what is held is not followed by another response
+				gen++
+				running, live = true, true
+				o.Begin(gen)
+			case what < 4:
+				o.Write(make([]int16, int(ms)*r.IntN(300)))
+			case what == 4:
+				o.End()
+			case what == 5:
+				running = false
+				o.Hold()
+			case what == 6:
+				running = live
+				o.Resume(gen, 0)
+			case what == 7 && r.IntN(3) == 0:
+				running, live, queue = false, false, nil
+				o.Drop()
+			}
+			for range r.IntN(200) {
+				now = now.Add(time.Millisecond)
+				if running && len(queue) > 0 {
+					played[queue[0]] += ms
+					queue = queue[1:]
+				}
+			}
+			if live {
+				g.Expect(o.Sent()).To(gomega.Equal(played[gen]), "seed %d", seed)
+			}
+		}
+	}
 }

@@ -256,6 +256,10 @@ func TestALateReportIsReplacedByAnEstimate(t *testing.T) {
 		e := b.estimateReady(ReadyDue{7})
 		b.g.Expect(e.event).To(gomega.Equal(coord.OfPlayout{Event: playout.ReadyExpired{Candidate: 7}}))
 		b.g.Expect(e.uncertain).To(gomega.Equal(time.Second), "what was sent since the client ducked")
+		b.AwaitHeard(one)
+		<-time.After(usualTrip + reportWait)
+		synctest.Wait()
+		b.g.Expect(b.posted).To(gomega.Equal([]PlayerEvent{ReadyDue{7}, HeardDue{one}}))
 	})
 }
 
@@ -306,6 +310,29 @@ func TestALostConnectionHoldsTheOutput(t *testing.T) {
 		b.state.Conn = conn.Live{}
 		b.g.Expect(b.FollowLink(&b.state)).To(gomega.Equal(row.want))
 		b.g.Expect(b.out.resumed).To(gomega.Equal(5 * second))
+	}
+}
+
+// TestAHeldResponseNeverMovesForward: what a cut network has lost moves the position of a held response back, and never forward.
+func TestAHeldResponseNeverMovesForward(t *testing.T) {
+	b := newPlayerBench(t, true)
+	one := b.track()
+	b.Write(one, seconds(9), false)
+	b.Play(one, 1)
+	b.out.lost = true
+	for held := range voice.Samples(5) {
+		for lost := range voice.Samples(5) {
+			b.state.Playout = playout.Held{Resp: 1, Started: true, Gen: 1, At: one.ItemPosition(held * second)}
+			b.state.Conn = conn.Interrupted{}
+			b.FollowLink(&b.state)
+			b.out.missed = lost * second
+			b.state.Conn = conn.Live{}
+			var want []coord.Event
+			if lost < held {
+				want = []coord.Event{coord.OfPlayout{Event: playout.Missed{Resp: 1, From: one.ItemPosition(lost * second)}}}
+			}
+			b.g.Expect(events(b.FollowLink(&b.state))).To(gomega.Equal(want), "held at %d s, lost from %d s on", held, lost)
+		}
 	}
 }
 
