@@ -26,8 +26,8 @@ packages=$(go -C e2e list ./... | grep -v -e /e2e/examples$ -e /e2e/release$ -e 
 alone='/e2e$|/e2e/browser$'
 passed=0
 # shellcheck disable=SC2046 # lists of words
-go -C e2e test -count=1 -vet=off -p 3 -timeout 30m $(echo "$packages" | grep -vE "$alone") || passed=1
+go -C e2e test -count=1 -vet=off -ldflags='-s -w' -p 3 -timeout 30m $(echo "$packages" | grep -vE "$alone") || passed=1
 # shellcheck disable=SC2046
-go -C e2e test -count=1 -vet=off -p 1 -timeout 30m $(echo "$packages" | grep -E "$alone") || passed=1
+go -C e2e test -count=1 -vet=off -ldflags='-s -w' -p 1 -timeout 30m $(echo "$packages" | grep -E "$alone") || passed=1
 cat "$ANTIPHON_CLIENT_STEPS"
 exit $passed

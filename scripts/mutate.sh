@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 log=$(mktemp)
 figures=$(mktemp)
 trap 'rm -f "$log" "$figures"' EXIT
-if ! go test -vet=off -v -run '^(TestProve|TestMutantsAreSeen)$' ./coord/... ./internal/coord/... >"$log" 2>&1; then
+if ! go test -vet=off -ldflags='-s -w' -v -run '^(TestProve|TestMutantsAreSeen)$' ./coord/... ./internal/coord/... >"$log" 2>&1; then
 	cat "$log"
 	exit 1
 fi

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if ! go test -vet=off -v -run '^(TestCoverage|TestMonologue|TestGarbageInEveryField)$' ./internal/call/session >"$log" 2>&1; then
+if ! go test -vet=off -ldflags='-s -w' -v -run '^(TestCoverage|TestMonologue|TestGarbageInEveryField)$' ./internal/call/session >"$log" 2>&1; then
 	cat "$log"
 	exit 1
 fi
