@@ -28,7 +28,7 @@ func TestRunsOfOnePrincipalLeaveRoom(t *testing.T) {
 	begin := func(principal string) error {
 		r, err := w.runner.Start(t.Context(), Request{Principal: principal, Tool: "job", Input: input})
 		if err == nil {
-			g.Eventually(ended(principal, r.ID), time.Minute, time.Millisecond).Should(gomega.BeTrue())
+			g.Eventually(ended(principal, r.ID), time.Minute, 10*time.Millisecond).Should(gomega.BeTrue())
 		}
 		return err
 	}
