@@ -19,47 +19,33 @@ import (
 // the checker changes (scripts/test.sh: before each run).
 const sharedMark = "EXPLORED_SPECS"
 
-// explore returns what a child finds, or what another run has found for the same content.
+// explore returns what a child finds, or what another run has found for the same content. Runs of mutants and of plain specs are not shared.
 func explore(ctx context.Context, f *ast.File, o Options) (*answer, error) {
-	file, err := shared(f, o)
-	if err != nil {
+	folder := os.Getenv(sharedMark)
+	if folder == "" || o.Plain || len(o.Stop) > 0 {
+		return ask(ctx, f, o)
+	}
+	same, sum := proto.CloneOf(f), sha256.New()
+	same.SourceInfo.FileName = specName(f) // wherever it was read from
+	if err := writeRequest(sum, same, Options{}); err != nil {
 		return nil, err
 	}
+	file := filepath.Join(folder, fmt.Sprintf("%x", sum.Sum(nil)))
 	if known, err := os.ReadFile(file); err == nil {
 		found := &answer{}
 		return found, gob.NewDecoder(bytes.NewReader(known)).Decode(found)
 	}
 	found, err := ask(ctx, f, o)
-	if err != nil || file == "" {
-		return found, err
-	}
-	return found, share(file, found)
-}
-
-// shared returns the file with the answer for a whole exploration of a spec, or "" if it is not shared.
-func shared(f *ast.File, o Options) (string, error) {
-	folder := os.Getenv(sharedMark)
-	if folder == "" || o.Plain || len(o.Stop) > 0 {
-		return "", nil
-	}
-	same := proto.CloneOf(f)
-	same.SourceInfo.FileName = specName(f) // wherever it was read from
-	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(same)
 	if err != nil {
-		return "", fmt.Errorf("encode the spec: %w", err)
+		return nil, err
 	}
-	return filepath.Join(folder, fmt.Sprintf("%x.gob", sha256.Sum256(text))), nil
-}
-
-// share writes an answer. The file appears whole.
-func share(file string, found *answer) error {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(found); err != nil {
-		return fmt.Errorf("encode what was explored: %w", err)
+		return nil, fmt.Errorf("encode what was explored: %w", err)
 	}
-	part := fmt.Sprintf("%s.%d", file, os.Getpid())
+	part := fmt.Sprintf("%s.%d", file, os.Getpid()) // the file appears whole
 	if err := os.WriteFile(part, b.Bytes(), 0o600); err != nil {
-		return fmt.Errorf("share what was explored: %w", err)
+		return nil, fmt.Errorf("share what was explored: %w", err)
 	}
-	return os.Rename(part, file)
+	return found, os.Rename(part, file)
 }

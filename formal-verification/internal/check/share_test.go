@@ -1,7 +1,5 @@
 package check_test
 
-// Tests of what programs share that explore the same specification.
-
 import (
 	"context"
 	"testing"
