@@ -21,6 +21,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	clientview "github.com/antiphon-rt/antiphon/coord/view"
 	"github.com/antiphon-rt/antiphon/coord/voicegate"
+	"github.com/antiphon-rt/antiphon/internal/coord/continuation"
 	"github.com/antiphon-rt/antiphon/internal/coord/idempotency"
 	"github.com/antiphon-rt/antiphon/internal/coord/journal"
 	"github.com/antiphon-rt/antiphon/internal/coord/run"
@@ -61,6 +62,7 @@ func TestMachinesPage(t *testing.T) {
 		{"run", "It decides how work of the agent that takes longer than a response goes on and ends.", run.Table.Mermaid(run.Queued{})},
 		{"idempotency", "It decides which try of a request reaches the server and which answer the other tries get.", idempotency.Table.Mermaid(idempotency.Free{})},
 		{"journal", "It decides what the owner of a call may tell the client while the call is written to a log.", journal.Table.Mermaid(journal.Waiting{})},
+		{"continuation", "It decides which answer of a call goes on after the kill of its server, and when.", continuation.Table.Mermaid(continuation.Quiet{})},
 		{"session", "The composition: an arrow goes from a machine whose effect is an event of another machine.", flow},
 	} {
 		page += "\n## " + m.name + "\n" + m.decides + "\n\n```mermaid\n" + strings.TrimRight(m.diagram, "\n") + "\n```\n"

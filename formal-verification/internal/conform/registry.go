@@ -25,6 +25,7 @@ func All() []Comparer {
 		voicegateMachine(),
 		transcriptionMachine(),
 		compactionMachine(),
+		continuationMachine(),
 		sessionMachine(),
 		sessionTextMachine(),
 		sessionEndMachine(),

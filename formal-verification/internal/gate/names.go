@@ -19,6 +19,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/coord/voicegate"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/check"
+	"github.com/antiphon-rt/antiphon/internal/coord/continuation"
 	"github.com/antiphon-rt/antiphon/internal/coord/idempotency"
 	"github.com/antiphon-rt/antiphon/internal/coord/journal"
 	"github.com/antiphon-rt/antiphon/internal/coord/run"
@@ -55,7 +56,10 @@ var design = map[string][]string{
 		"RequestIsProcessedOnlyOnce", "EveryReqFinishAsCachedOrFromCache", "AttemptsCanBeProcessedConcurrently",
 	},
 	"idempotency_unknown": {"EveryTryEnds"},
-	"journal":             {"ReleasedIsStored", "FencedIsSilent", "WithheldIsReleased", "BrokenIsRestored", "EndIsReached"},
+	"continuation": {
+		"AskedIsKept", "SaidOnce", "FunctionIsCalledOnce", "CancelledStays", "QuestionIsAskedOnce", "AsideIsSilent", "DueIsKept", "TurnTakesItsPlace", "LossIsTold", "DueIsSaid",
+	},
+	"journal": {"ReleasedIsStored", "FencedIsSilent", "WithheldIsReleased", "BrokenIsRestored", "EndIsReached"},
 	"journal_takeover": {
 		"OneOwnerPerEpoch", "FencedWritesNothing", "ToldIsKept", "ToldIsStored", "AppliedOnce", "RefusedOnlyIfBroken", "DialIsServed",
 	},
@@ -77,6 +81,7 @@ var watched = map[string][]string{
 	"voicegate":     watchedBy(voicegate.Monitor),
 	"transcription": watchedBy(transcription.Monitor),
 	"compaction":    watchedBy(compaction.Monitor),
+	"continuation":  watchedBy(continuation.Monitor),
 	"run":           watchedBy(run.Monitor),
 	"journal":       watchedBy(journal.Monitor),
 	"session":       watchedInSession(),

@@ -14,6 +14,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/coord/voicegate"
+	"github.com/antiphon-rt/antiphon/internal/coord/continuation"
 )
 
 // kinds has all machines of a trace.
@@ -30,6 +31,7 @@ var ofSessions = map[string]kind{
 	"response":      of(response.Table, response.Monitor, response.State(response.Idle{}), response.Values),
 	"playout":       of(playout.Table, playout.Monitor, playout.State(playout.Silent{}), playout.Values),
 	"compaction":    of(compaction.Table, compaction.Monitor, compaction.State(compaction.Idle{}), compaction.Values),
+	"continuation":  of(continuation.Table, continuation.Monitor, continuation.State(continuation.Quiet{}), continuation.Values),
 	"draft":         of(draft.Table, draft.Monitor, draft.State(draft.Idle{}), draft.Values),
 	"voicegate":     of(voicegate.Table, voicegate.Monitor, voicegate.State(voicegate.Waiting{}), voicegate.Values),
 	"synthesis":     of(synthesis.Table, synthesis.Monitor, synthesis.State(synthesis.Closed{}), synthesis.Values),
