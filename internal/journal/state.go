@@ -115,12 +115,13 @@ type Open struct {
 	Heard     Heard
 }
 
-// Answer is the newest response of the conversation. The zero value is none.
+// Answer is what goes on after a kill: the newest response of the conversation, as a rule. The zero value is of a version that has not kept it.
 type Answer struct {
-	Response  string               // its id
-	Asked     *wire.ResponseParams // what the client has asked for; nil for an answer to a turn
-	Says      bool                 // it says words of the server, and no model is asked
-	Cancelled bool                 // the user or the client has ended it
+	Response string               // its id; "" if none has begun
+	Asked    *wire.ResponseParams // what the client has asked for; nil for an answer to a turn
+	Over     bool                 // nothing goes on, and the other fields are zero
+	Due      bool                 // a kill has cut it off already, and it has not gone on
+	Heard    bool                 // then the user has heard the beginning of an answer
 }
 
 // Response is a response that the client knows of.

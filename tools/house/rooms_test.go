@@ -31,6 +31,8 @@ var roomFunctions = map[string]string{
 	"conversation.SummaryParts.Post":   "the actor's queue",
 	"conversation.SummaryParts.Trace":  "the program observes the machine",
 	"conversation.SummaryParts.Broken": "the program observes the machine",
+	"survival.Parts.Trace":             "the program observes the machine",
+	"survival.Parts.Broken":            "the program observes the machine",
 	"runs.Parts.Post":                  "the actor's queue",
 	"runs.Access.Act":                  "the program carries out a request for a run",
 }

@@ -170,12 +170,12 @@ func (c *Conversation) SpokenFrom(num uint64) (spoken []*Item) {
 	return spoken
 }
 
-// Interrupted returns the last message if it is one of the model that was cut off, with some words; otherwise nil.
+// Interrupted returns the last message, before news of the server, if it is one of the model that was cut off, with some words; otherwise nil.
 func (c *Conversation) Interrupted() *Item {
 	for _, it := range slices.Backward(c.items) {
 		if it.Type == wire.ItemMessage && it.Role == pipeline.RoleAssistant && it.cut && contentText(it.Content) != "" {
 			return it
-		} else if it.Type == wire.ItemMessage {
+		} else if it.Type == wire.ItemMessage && it.Role != "system" {
 			break
 		}
 	}

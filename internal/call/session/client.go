@@ -151,6 +151,7 @@ func (c *Client) answer(o room.Origin, e wire.ClientEvent, s *coord.State) (out 
 	case *wire.InputAudioBufferClear:
 		return c.Input.Clear()
 	case *wire.OutputAudioBufferClear:
+		c.Survival.Cancel("")
 		if !c.Player.ServerPaced() {
 			return room.Failed(&room.Failure{
 				Code: "unsupported_event", Param: "type",
@@ -169,6 +170,7 @@ func (c *Client) answer(o room.Origin, e wire.ClientEvent, s *coord.State) (out 
 	case *wire.ResponseCreate:
 		return c.createResponse(o, e)
 	case *wire.ResponseCancel:
+		c.Survival.Cancel(e.ResponseID)
 		return c.cancelResponse(e.ResponseID)
 	case *wire.AntiphonHello:
 		return c.hello(o, e)

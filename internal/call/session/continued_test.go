@@ -25,6 +25,7 @@ type stuck struct {
 	pipeline.Model
 	first []pipeline.ModelEvent
 	n     int
+	ends  bool // those requests end as well
 
 	mu    sync.Mutex
 	asked []pipeline.Request
@@ -45,7 +46,7 @@ func (m *stuck) Generate(ctx context.Context, r pipeline.Request, emit func(pipe
 			return pipeline.Usage{}, err
 		}
 	}
-	if hangs {
+	if hangs && !m.ends {
 		<-ctx.Done()
 	}
 	return pipeline.Usage{}, ctx.Err()

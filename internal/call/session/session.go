@@ -201,6 +201,7 @@ func (s *Session) attach(to link.Link) {
 	})
 	v := s.survival
 	v.Log, v.Settings, v.Conversation, v.Generator, v.Player, v.Runs = s.log, s.settings, s.conversation, s.generator, s.player, s.runs
+	v.Trace, v.Broken = parts.Trace, parts.Broken
 	if v.Restored != nil {
 		v.Restore()
 	}
@@ -264,7 +265,10 @@ func (s *Session) settle() {
 			s.handle(e)
 		}
 		out := append(s.generator.Settle(&s.machines.state), s.summariser.Settle()...)
-		out = append(append(out, s.runs.Speak(&s.machines.state)...), s.survival.ContinueAnswer(&s.machines.state)...)
+		if !s.survival.Due() {
+			out = append(out, s.runs.Speak(&s.machines.state)...)
+		}
+		out = append(out, s.survival.ContinueAnswer(&s.machines.state)...)
 		if len(out) == 0 && len(s.machines.later) == 0 {
 			s.shared.turns.Store(int64(s.input.Turns()))
 			s.generator.Ahead(s.likely(), &s.machines.state)

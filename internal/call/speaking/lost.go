@@ -1,6 +1,8 @@
 package speaking
 
 import (
+	"slices"
+
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/journal"
@@ -10,18 +12,17 @@ import (
 
 // Responses that an earlier session of the call has begun and not ended.
 
-// Called reports whether a response has ended with the call of a function of the client, except for its response.done: the client may have called the function.
+// Called reports whether a call of a function of the client is complete in a response: the client may have called the function.
 func Called(r journal.Response) bool {
-	n := len(r.Items)
-	return n > 0 && r.Items[n-1].Done && r.Items[n-1].Kind == wire.ItemFunctionCall
+	return slices.ContainsFunc(r.Items, func(it journal.OpenItem) bool { return it.Done && it.Kind == wire.ItemFunctionCall })
 }
 
-// EndLost ends a response that an earlier session of the call has begun and not ended.
-func (g *Generator) EndLost(r journal.Response) (out room.List) {
+// EndLost ends a response that an earlier session of the call has begun and not ended: as completed or as cancelled.
+func (g *Generator) EndLost(r journal.Response, completed bool) (out room.List) {
 	done := r.Response
 	done.Status = statusCancelled
 	done.StatusDetails = &wire.StatusDetails{Type: statusCancelled, Reason: "client_cancelled", Error: &wire.StatusError{Type: "server_error", Code: room.CodeMoved}}
-	if Called(r) {
+	if completed {
 		done.Status, done.StatusDetails = statusCompleted, nil
 	}
 	var items []*conversation.Item

@@ -1,32 +1,20 @@
 package survival
 
-// A session that continues the call of another session, mostly one of another process: what it ends for the client, how the agent goes on with its answer, and when it
-// gets a new id and a new end.
+// A session that continues the call of another session, mostly one of another process: what it ends for the client, and when it gets a new id and a new end.
 
 import (
 	"slices"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
-	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/speaking"
+	"github.com/antiphon-rt/antiphon/internal/coord/continuation"
 	"github.com/antiphon-rt/antiphon/internal/journal"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
-
-// continuation is an answer that was interrupted by the end of a process. The zero value is none.
-type continuation struct {
-	due   bool // an answer is due
-	heard bool // the user has heard the beginning of one
-	// asked is what the client had asked for; nil: the session's settings count.
-	asked *wire.ResponseParams
-	ready bool // the client is back, and has had time to say what it knows
-}
 
 // Begin returns the first settings of the session: first, with its id and when it expires. A session that goes on with a call keeps the settings of the session before,
 // its id and when it expires too, unless more than half of its time is over: then it is a fresh one. longest is how long a session may be, and longestCall the call.
@@ -54,7 +42,11 @@ func (s *Survival) Restore() {
 	s.Reconnects.Store(true)
 	s.taken = of.Taken
 	s.sent.restore(of.Sent)
-	s.begun, s.newest, s.open, s.answer = true, of.Newest(), of.Open, of.Answer
+	s.begun, s.newest, s.open = true, of.Newest(), of.Open
+	if a := of.Answer; a != (journal.Answer{}) && !a.Over {
+		s.going.newest, s.going.answers[1] = 1, journal.Answer{Response: a.Response, Asked: a.Asked}
+		s.step(continuation.Kept{Due: a.Due, Heard: a.Heard}, nil)
+	}
 	s.known.client, s.known.summary, s.known.open, s.known.answer = of.Client, of.Summary, of.Open, of.Answer
 	s.Conversation.Changes() // the journal has them
 	s.Runs.Restore(of.Runs)
@@ -70,42 +62,25 @@ func (s *Survival) Opened() (out room.List) {
 	if s.fresh {
 		out.Send(&wire.SessionUpdated{Session: s.Settings.Current()})
 	}
-	open, answer := s.open, s.answer
-	if open.Speech != "" || open.Buffered { // the audio is lost
-		out.Send(&wire.InputAudioBufferCleared{})
-	}
+	open := s.open
 	lost, newest := s.loseTranscripts()
-	out = append(out, lost...)
-	out = append(out, s.endCalls(&open)...)
+	calls := s.endCalls(&open)
 	for _, r := range open.Responses {
-		out = append(out, s.Generator.EndLost(r)...)
+		calls = append(calls, s.step(continuation.Lost{Called: speaking.Called(r)}, nil, r)...)
 	}
-	out.Then(func(*coord.State) room.List {
-		out, heard := s.cutUnheard(&open)
-		if playing := open.Playing; playing != "" && s.Player.ServerPaced() {
-			out.Send(&wire.OutputAudioBufferCleared{ResponseID: playing})
-		}
-		s.goesOn(&open, &answer, heard, newest)
-		s.Runs.Continue()
-		return out
-	})
+	cut, heard := s.cutUnheard(&open)
+	unknown := s.Restored.Answer == journal.Answer{} && open.Answering // the version before has not kept what was asked
+	out = append(out, s.step(continuation.TakenOver{
+		Speech: open.Speech != "" || open.Buffered, Words: len(lost) > 0, Newest: newest, Under: open.Answering, Heard: heard, Queued: open.Queued || unknown,
+	}, lost)...)
+	out = append(append(out, calls...), cut...)
+	if playing := open.Playing; playing != "" && s.Player.ServerPaced() {
+		out.Send(&wire.OutputAudioBufferCleared{ResponseID: playing})
+	}
+	if s.going.back {
+		s.Settled()
+	}
 	return out
-}
-
-// goesOn notes whether an answer is to go on (docs/decisions/088-the-journal-keeps-the-request-of-an-answer.md). heard: the user has heard the beginning of one. lost: the
-// words that were to be answered are lost.
-func (s *Survival) goesOn(open *journal.Open, answer *journal.Answer, heard, lost bool) {
-	c := &s.continuation
-	c.heard, c.due = heard, open.Answering && !lost || heard
-	if open.Queued {
-		return
-	}
-	c.asked = answer.Asked
-	live := slices.IndexFunc(open.Responses, func(r journal.Response) bool { return r.Response.ID == answer.Response })
-	// The server asks its own question again. The client answers a call of its function. What was cancelled stays so.
-	if answer.Says || answer.Cancelled || live >= 0 && speaking.Called(open.Responses[live]) {
-		c.due = false
-	}
 }
 
 // loseTranscripts ends the wait for transcripts whose audio is lost. newest reports that the newest message of the user is one of them.
@@ -182,40 +157,3 @@ func (s *Survival) unheard(open *journal.Open) []*conversation.Item {
 
 // SettleTime is how long a session that goes on waits, once its client is connected, for what the client says first, such as how far the user has heard an answer.
 const SettleTime = 300 * time.Millisecond
-
-// Settled notes that the client of a session that goes on is back, and has had SettleTime.
-func (s *Survival) Settled() { s.continuation.ready = true }
-
-// goOnNote tells the model why it is asked again.
-const goOnNote = "\n\nA technical fault has cut off your last answer; the user has not interrupted you. The user has heard only the part of it that is written above. " +
-	"Go on exactly where it stops. Repeat nothing, and do not mention the fault."
-
-// ContinueAnswer begins the response that goes on with an interrupted answer, once nobody speaks. A turn of the user that is open takes its place.
-func (s *Survival) ContinueAnswer(state *coord.State) room.List {
-	if !s.continuation.due || !s.continuation.ready || s.Generator.CallsAgain() {
-		return nil
-	}
-	_, live := state.Conn.(conn.Live)
-	_, quiet := state.Turn.(turn.Idle)
-	_, free := state.Response.(response.Idle)
-	if quiet && state.Waiting == 0 && !(live && free) {
-		return nil // later
-	}
-	c := s.continuation
-	s.continuation = continuation{}
-	if !quiet || state.Waiting != 0 || !free || !s.Settings.Responds() {
-		return nil
-	}
-	var p wire.ResponseParams
-	if c.asked != nil {
-		p = *c.asked
-	}
-	if it := s.Conversation.Interrupted(); c.heard && it != nil {
-		instructions := s.Settings.Instructions(&p) + goOnNote
-		p.Instructions = &instructions
-		if p.HasInput {
-			p.Input = append(slices.Clip(p.Input), wire.Item{Type: wire.ItemReference, ID: it.ID})
-		}
-	}
-	return s.Generator.Respond(&p)
-}

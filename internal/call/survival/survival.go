@@ -1,7 +1,8 @@
 // Package survival lets a call outlive its session and its process: after each event a Survival gives the journal what has changed, and a session that goes on with a call
 // ends what the session before has begun, and begins the response that goes on with an interrupted answer.
 //
-// A Survival belongs to the session's goroutine. Files: survival.go (what the journal gets), goon.go (a session that goes on), taken.go (events that a client sends
+// A Survival belongs to the session's goroutine. Files: survival.go (what the journal gets), goon.go (a session that goes on), going.go (which answer goes
+// on), taken.go (events that a client sends
 // again).
 package survival
 
@@ -20,6 +21,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/runs"
 	"github.com/antiphon-rt/antiphon/internal/call/speaking"
+	"github.com/antiphon-rt/antiphon/internal/coord/continuation"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/internal/journal"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -56,6 +58,9 @@ type Parts struct {
 	Generator    *speaking.Generator
 	Player       *speaking.Player
 	Runs         *runs.Runs
+	// Trace sees every step of the machine; nil for none. Broken is called with an invariant that does not hold, where they are checked; nil where they are not.
+	Trace  func(name string, step coord.Step)
+	Broken func(invariant, event string)
 }
 
 // Survival has what a session needs in order to go on in another process, and what the journal does not know yet. See the package comment.
@@ -65,7 +70,6 @@ type Survival struct {
 	newest uint64 // the number of the newest numbered event
 	events []journal.Event
 	open   journal.Open
-	answer journal.Answer
 	known  known
 	taken  string // the event_id of the client's last event
 	sent   takenEvents
@@ -77,7 +81,7 @@ type Survival struct {
 	moving   bool // another session goes on with the call: how this one ends concerns nobody
 	fresh    bool // the session goes on with a call whose former session was nearly over
 
-	continuation continuation
+	going going
 }
 
 // known is what the journal knows.
@@ -90,7 +94,9 @@ type known struct {
 }
 
 // New returns the Survival of a session that has not begun.
-func New(p Parts) *Survival { return &Survival{Parts: p} }
+func New(p Parts) *Survival {
+	return &Survival{Parts: p, going: going{state: continuation.Quiet{}, answers: map[uint32]journal.Answer{}}}
+}
 
 // Survives reports whether another process can go on with the session after the end of this one.
 func (s *Survival) Survives() bool { return s.Journal != nil && s.begun && !s.ended }
@@ -149,8 +155,7 @@ func (s *Survival) follow(e wire.ServerEvent) {
 	case *wire.ResponseCreated:
 		o.Responses = append(slices.Clone(o.Responses), journal.Response{Response: e.Response})
 		if e.Response.ConversationID != nil {
-			s.answer = journal.Answer{Response: e.Response.ID}
-			s.answer.Asked, s.answer.Says = s.Generator.Cause(e.Response.ID)
+			s.created(e.Response.ID)
 		}
 	case *wire.ResponseOutputItemAdded:
 		s.item(e.ResponseID, e.Item.ID, func(it *journal.OpenItem) { it.Index, it.Kind = e.OutputIndex, e.Item.Type })
@@ -158,9 +163,12 @@ func (s *Survival) follow(e wire.ServerEvent) {
 		s.item(e.ResponseID, e.ItemID, func(it *journal.OpenItem) { it.Part = e.Part.Type })
 	case *wire.ResponseOutputItemDone:
 		s.item(e.ResponseID, e.Item.ID, func(it *journal.OpenItem) { it.Done = true })
+		if e.ResponseID == s.going.kept().Response && e.Item.Type == wire.ItemFunctionCall && e.Item.Status == "completed" {
+			s.step(continuation.Called{}, nil)
+		}
 	case *wire.ResponseDone:
-		if d := e.Response.StatusDetails; e.Response.ID == s.answer.Response && d != nil && d.Error == nil {
-			s.answer.Cancelled = d.Type == "cancelled"
+		if d := e.Response.StatusDetails; e.Response.ID == s.going.kept().Response && d != nil && d.Error == nil && d.Type == "cancelled" {
+			s.step(continuation.Cancelled{}, nil)
 		}
 		o.Responses = slices.DeleteFunc(slices.Clone(o.Responses), func(x journal.Response) bool { return x.Response.ID == e.Response.ID })
 	case *wire.OutputAudioBufferStarted:
@@ -173,6 +181,7 @@ func (s *Survival) follow(e wire.ServerEvent) {
 		o.Speech = e.ItemID
 	case *wire.InputAudioBufferCommitted:
 		o.Speech = ""
+		s.going.turned = true
 	case *wire.InputAudioBufferCleared:
 		o.Speech = ""
 	}
@@ -235,7 +244,7 @@ func (s *Survival) Record(m *coord.State, buffered bool) {
 	if open := s.openNow(at, m); heard || !sameOpen(&s.known.open, &open) {
 		s.known.open, change.Open = open, &open
 	}
-	if answer := s.answer; answer != s.known.answer {
+	if answer := s.going.kept(); answer != s.known.answer {
 		s.known.answer, change.Answer = answer, &answer
 	}
 	change.Runs = s.Runs.Changed()
@@ -264,8 +273,8 @@ func sameOpen(a, b *journal.Open) bool {
 func (s *Survival) openNow(at playout.Position, m *coord.State) journal.Open {
 	open := s.open
 	_, idle := m.Response.(response.Idle)
-	open.Queued = m.Waiting != 0 || m.Queued != coord.Queue{} || s.Runs.Informed()
-	open.Answering = !idle || open.Queued || s.continuation.due
+	open.Queued = m.Waiting != 0 || s.Runs.Informed()
+	open.Answering = !idle || open.Queued || m.Queued != coord.Queue{} || s.Due()
 	open.Heard = journal.Heard{Item: uint64(at.Item), MS: at.MS}
 	return open
 }
@@ -287,7 +296,7 @@ func (s *Survival) wholeState(m *coord.State) *journal.State {
 	of.Conversation = s.Conversation.ID()
 	state := &journal.State{
 		Epoch: s.Journal.Epoch(), Call: of, Settings: s.Settings.Current(), Client: s.Settings.Client, Taken: s.taken, Sent: s.sent.unrecorded(), Items: items,
-		Last: s.Conversation.Newest(), Summary: s.Conversation.Summary(), Open: s.openNow(at, m), Answer: s.answer, Events: s.events, Base: s.newest - uint64(len(s.events)),
+		Last: s.Conversation.Newest(), Summary: s.Conversation.Summary(), Open: s.openNow(at, m), Answer: s.going.kept(), Events: s.events, Base: s.newest - uint64(len(s.events)),
 		Runs: s.Runs.Followed(),
 	}
 	s.events, s.settings = nil, false

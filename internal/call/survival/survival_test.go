@@ -1,6 +1,6 @@
 package survival
 
-// What the journal is to learn of the events that the client gets, and whether an answer goes on in another process.
+// What the journal is to learn of the events that the client gets.
 
 import (
 	"testing"
@@ -61,27 +61,5 @@ func TestNothingFollowsTheMove(t *testing.T) {
 	g.Expect(s.Leaves(movingEvent)).To(gomega.BeFalse(), "it is the last one")
 	for range 2 {
 		g.Expect(s.Leaves("response.done")).To(gomega.BeTrue())
-	}
-}
-
-func TestAnAnswerGoesOn(t *testing.T) {
-	for name, row := range map[string]struct {
-		open        journal.Open
-		answer      journal.Answer
-		heard, lost bool
-		due         bool
-	}{
-		"an answer was due":                         {open: journal.Open{Answering: true}, due: true},
-		"none was due":                              {},
-		"the words to answer are lost":              {open: journal.Open{Answering: true}, lost: true},
-		"its beginning was heard":                   {heard: true, due: true},
-		"its beginning was heard, words are lost":   {open: journal.Open{Answering: true}, heard: true, lost: true, due: true},
-		"it was cancelled":                          {open: journal.Open{Answering: true}, answer: journal.Answer{Cancelled: true}},
-		"the server asks its question again":        {open: journal.Open{Answering: true}, answer: journal.Answer{Says: true}},
-		"another one waits behind one that it says": {open: journal.Open{Answering: true, Queued: true}, answer: journal.Answer{Says: true}, due: true},
-	} {
-		s := New(Parts{})
-		s.goesOn(&row.open, &row.answer, row.heard, row.lost)
-		gomega.NewWithT(t).Expect(s.continuation.due).To(gomega.Equal(row.due), name)
 	}
 }
