@@ -151,13 +151,13 @@ func (c *Client) answer(o room.Origin, e wire.ClientEvent, s *coord.State) (out 
 	case *wire.InputAudioBufferClear:
 		return c.Input.Clear()
 	case *wire.OutputAudioBufferClear:
-		c.Survival.Cancel("")
 		if !c.Player.ServerPaced() {
 			return room.Failed(&room.Failure{
 				Code: "unsupported_event", Param: "type",
 				Message: "output_audio_buffer.clear is for WebRTC: over a WebSocket the client holds the audio",
 			})
 		}
+		c.Survival.Cancel("")
 		out.Step(coord.OfPlayout{Event: playout.Clear{}})
 	case *wire.ConversationItemCreate:
 		return c.createItem(o, e)
