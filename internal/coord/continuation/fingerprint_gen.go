@@ -3,5 +3,5 @@
 package continuation
 
 // Fingerprint is a hash of every step in the explored graph of this package. Two builds with the same fingerprint make the same
-// steps. Client and server compare their fingerprints.
+// steps.
 const Fingerprint uint64 = 0x8496e9dfd3f0f29c
