@@ -157,10 +157,7 @@ func (s *Server) permitsMore(user, _ string, src net.Addr) bool {
 
 // permits reports whether a client may send to an address through the relay, and bind a channel to it. The port is checked with each packet.
 func (s *Server) permits(src net.Addr, peer net.IP) bool {
-	s.mu.Lock()
-	full := s.channels[src.String()] >= maxChannels
-	s.mu.Unlock()
-	if full {
+	if s.countChannel(src, 0) >= maxChannels {
 		return false
 	}
 	a, ok := netip.AddrFromSlice(peer)
@@ -190,11 +187,12 @@ func (s *Server) count(user string, src net.Addr, by int) {
 	add(s.bySource, src.String(), by)
 }
 
-// countChannel changes the number of channels of a client.
-func (s *Server) countChannel(src net.Addr, by int) {
+// countChannel changes the number of channels of a client, and returns it.
+func (s *Server) countChannel(src net.Addr, by int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	add(s.channels, src.String(), by)
+	return s.channels[src.String()]
 }
 
 // add changes a count and forgets it at zero.

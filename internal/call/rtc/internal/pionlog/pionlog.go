@@ -16,42 +16,26 @@ import (
 // them: a stranger's packet may cause one, so each kind of error is a warning once a minute. Everything else becomes debug messages, without traces.
 type Factory struct {
 	to     *slog.Logger
-	warned *warned
+	warned *sync.Map // when an error of each format was last a warning
 }
 
 // New returns a Factory that writes to a logger.
-func New(to *slog.Logger) Factory {
-	return Factory{to: to, warned: &warned{at: map[string]time.Time{}}}
-}
+func New(to *slog.Logger) Factory { return Factory{to, &sync.Map{}} }
 
 // NewLogger implements logging.LoggerFactory.
 func (f Factory) NewLogger(scope string) logging.LeveledLogger {
-	return &logger{to: f.to.With("pion", scope), warned: f.warned}
+	return &logger{f.to.With("pion", scope), f.warned}
 }
 
-// warned notes when errors of each kind were last a warning.
-type warned struct {
-	mu sync.Mutex
-	at map[string]time.Time
-}
+type logger Factory
 
-// maxKinds bounds the kinds of errors that are told apart. pion has some hundreds.
-const maxKinds = 1000
-
-// level returns the level of an error of a kind.
-func (w *warned) level(kind string) slog.Level {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if last, known := w.at[kind]; time.Since(last) < time.Minute || !known && len(w.at) == maxKinds {
+// level returns the level of an error with a format.
+func (l *logger) level(format string) slog.Level {
+	if last, known := l.warned.Load(format); known && time.Since(last.(time.Time)) < time.Minute {
 		return slog.LevelDebug
 	}
-	w.at[kind] = time.Now()
+	l.warned.Store(format, time.Now())
 	return slog.LevelWarn
-}
-
-type logger struct {
-	to     *slog.Logger
-	warned *warned
 }
 
 func (l *logger) Trace(string)          {}
@@ -63,8 +47,8 @@ func (l *logger) Info(msg string)                { l.log(slog.LevelDebug, msg) }
 func (l *logger) Infof(format string, a ...any)  { l.logf(slog.LevelDebug, format, a) }
 func (l *logger) Warn(msg string)                { l.log(slog.LevelDebug, msg) }
 func (l *logger) Warnf(format string, a ...any)  { l.logf(slog.LevelDebug, format, a) }
-func (l *logger) Error(msg string)               { l.log(l.warned.level(msg), msg) }
-func (l *logger) Errorf(format string, a ...any) { l.logf(l.warned.level(format), format, a) }
+func (l *logger) Error(msg string)               { l.log(l.level(""), msg) }
+func (l *logger) Errorf(format string, a ...any) { l.logf(l.level(format), format, a) }
 
 func (l *logger) log(level slog.Level, msg string) {
 	l.to.Log(context.Background(), level, password.ReplaceAllString(msg, "$1***"))
