@@ -18,7 +18,7 @@ import (
 type limits struct {
 	MaxSessions              int           `min:"0" default:"200" placeholder:"N" help:"Calls at a time."`
 	SessionLength            time.Duration `default:"60m" help:"How long a session may be."`
-	CallLength               time.Duration `default:"12h" help:"How long a call may be whose sessions follow each other; at most --session-length: none follows the first."`
+	CallLength               time.Duration `default:"12h" help:"How long a call may be whose sessions follow each other; with --session-length or less, no session follows the first."`
 	MaxMessage               int           `min:"0" default:"16384" placeholder:"KIB" help:"The largest event of a client over a WebSocket, in KiB."`
 	MessageMemory            int           `min:"0" default:"256" placeholder:"MIB" help:"What waits of all clients may take together, in MiB: events above 256 KiB, audio for the recogniser, and what a client does not read."`
 	ConversationMemory       int           `min:"0" default:"1024" placeholder:"MIB" help:"What the items of all conversations may take together, in MiB."`

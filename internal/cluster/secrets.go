@@ -27,10 +27,10 @@ const (
 	maxSecrets  = 96 << 20
 )
 
-// OpenSecrets opens the bucket of client secrets of a store.
-func OpenSecrets(ctx context.Context, in *store.Store) (*SecretBucket, error) {
+// OpenSecrets opens the bucket of client secrets of a store. The logger is told when the store has lost the key of their values, and gets it back.
+func OpenSecrets(ctx context.Context, in *store.Store, logger *slog.Logger) (*SecretBucket, error) {
 	s := &SecretBucket{store: in}
-	key, err := sharedKey(ctx, in, secretsKey, slog.New(slog.DiscardHandler))
+	key, err := sharedKey(ctx, in, secretsKey, logger)
 	if err == nil {
 		s.key = [32]byte(key)
 		s.bucket, err = in.Bucket(ctx, store.BucketConfig{Name: secretsBucket, Keep: keepSecrets, MaxBytes: maxSecrets})

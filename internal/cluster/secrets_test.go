@@ -3,6 +3,7 @@ package cluster
 // The bucket of client secrets.
 
 import (
+	"log/slog"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -11,9 +12,9 @@ import (
 // Servers that open the bucket have the same key and the same values, and of two writers one is first.
 func TestServersShareTheBucketOfSecrets(t *testing.T) {
 	c := opened(t)
-	one, err := OpenSecrets(t.Context(), c.store)
+	one, err := OpenSecrets(t.Context(), c.store, slog.New(slog.DiscardHandler))
 	c.g.Expect(err).NotTo(gomega.HaveOccurred())
-	two, err := OpenSecrets(t.Context(), c.store)
+	two, err := OpenSecrets(t.Context(), c.store, slog.New(slog.DiscardHandler))
 	c.g.Expect(err).NotTo(gomega.HaveOccurred())
 	c.g.Expect(one.SealKey()).To(gomega.Equal(two.SealKey()))
 	for i, first := range []bool{true, false} {

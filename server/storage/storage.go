@@ -145,7 +145,7 @@ func (s *Storage) open(ctx context.Context, o Options) (err error) {
 		s.Stored.Cluster = s.node
 	}
 	if o.lasting() {
-		if s.Stored.SecretBucket, err = cluster.OpenSecrets(ctx, s.store); err != nil {
+		if s.Stored.SecretBucket, err = cluster.OpenSecrets(ctx, s.store, o.Logger); err != nil {
 			return err
 		}
 		if err := s.openJournal(ctx, o.LongestCall); err != nil {

@@ -151,7 +151,7 @@ func printMemory(ctx context.Context, w io.Writer, talk time.Duration) (err erro
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "Memory a call, resident, of %d calls (goal 3 MB):\n"+
+	_, err = fmt.Fprintf(w, "Memory a call, resident, of %d calls (goal 1.0 MB):\n"+
 		"  reference: a bare pion peer  %s\n  silent  %s  (x %.1f)\n  the agent speaks  %s  (x %.1f)\n  the server itself  %s\n\n",
 		memoryCalls, mb(reference), mb((idle-before)/memoryCalls), float64((idle-before)/memoryCalls)/float64(reference),
 		mb((talking-before)/memoryCalls), float64((talking-before)/memoryCalls)/float64(reference), mb(before))
