@@ -42,6 +42,26 @@ func TestTimeLimit(t *testing.T) {
 	})
 }
 
+// TestADrainIsAnnounced: a client of the extension learns how long the server waits for a pause, and any other gets no event that it does not know.
+func TestADrainIsAnnounced(t *testing.T) {
+	for name, hello := range map[string]bool{"a client of the extension": true, "a client that does not use it": false} {
+		story(t, name, func(t *testing.T) {
+			c := byWebSocket(t, plain())
+			if hello {
+				c.send(`{"type":"antiphon.hello","event_id":"hi"}`)
+			}
+			c.ask("stall")
+			first(c, "response.created")
+			c.s.Drain(time.Minute)
+			<-c.s.Done()
+			c.g.Expect(c.count("antiphon.session.expiring") == 1).To(gomega.Equal(hello))
+			if hello {
+				c.g.Expect(next[*wire.AntiphonSessionExpiring](c, "antiphon.session.expiring").SecondsLeft).To(gomega.Equal(60))
+			}
+		})
+	}
+}
+
 // TestTheServerStops: a data channel closes without a reason, so the server sends an error before. A WebSocket closes with a code.
 func TestTheServerStops(t *testing.T) {
 	story(t, "over WebRTC", func(t *testing.T) {
