@@ -120,6 +120,51 @@ func TestALeaseIsRenewed(t *testing.T) {
 	g.Expect(body).To(gomega.Equal("done"))
 }
 
+// TestOnlyTheHolderMayGoOn: a try that does not hold the lock of a key sends nothing to the service, and renews nothing, whoever else holds the lock and whatever came of it.
+func TestOnlyTheHolderMayGoOn(t *testing.T) {
+	for name, begin := range map[string]func(h *Handler){
+		"another try has the lock":     func(h *Handler) { lock(t, h, request(t, "/", "k", "one"), false) },
+		"another try has sent":         func(h *Handler) { lock(t, h, request(t, "/", "k", "one"), true) },
+		"there is a response":          func(h *Handler) { send(h, request(t, "/", "k", "one")) },
+		"the service gave no response": func(h *Handler) { send(h, request(t, "/", "k", "panic")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			h := before(t, Config{history: 16}, func(_ http.ResponseWriter, r *http.Request) {
+				if body, err := io.ReadAll(r.Body); err != nil || string(body) == "panic" {
+					panic("no response")
+				}
+			})
+			begin(h)
+			key := scope(hashed(""), http.MethodPost, "/", "k")
+			was := len(history(t, h.book, key))
+			c := &claim{h: h, t: &try{key: key, id: newTry()}}
+			g.Expect(c.sending(t.Context())).To(gomega.MatchError(errLost))
+			held, err := h.book.renew(t.Context(), key, c.t.id)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(held).To(gomega.BeFalse())
+			g.Expect(history(t, h.book, key)).To(gomega.HaveLen(was))
+		})
+	}
+}
+
+// TestTheEndOfATryWakesThoseThatWait: at once, and not when they look for what another process did.
+func TestTheEndOfATryWakesThoseThatWait(t *testing.T) {
+	for name, service := range map[string]http.HandlerFunc{
+		"with a response":               func(http.ResponseWriter, *http.Request) {},
+		"with one that is not kept":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
+		"without one, and not repeated": func(http.ResponseWriter, *http.Request) { panic("no response") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := before(t, Config{Safe: func(*http.Request) bool { return name == "with one that is not kept" }}, service)
+			woken, end := h.waiters.on(scope(hashed(""), http.MethodPost, "/", "k"))
+			defer end()
+			send(h, request(t, "/", "k", "one"))
+			gomega.NewWithT(t).Expect(woken).To(gomega.BeClosed())
+		})
+	}
+}
+
 // The response of a holder whose lock is over resolves what is unknown.
 func TestALateResponse(t *testing.T) {
 	g, service := gomega.NewWithT(t), hold()

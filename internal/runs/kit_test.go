@@ -3,6 +3,7 @@ package runs
 // The world of the tests: a store on disk, owners that are ended at any write and come again, a worker that counts what it does, and the check of a log.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -109,6 +110,7 @@ var worlds atomic.Int64 // each has a log of its own in the store
 func newWorld(t *testing.T, s *store.Store, cfg Config, crashAt int, at moment) *world {
 	t.Helper()
 	cfg.MaxBytes, cfg.MaxOpen = 4<<20, 100
+	cfg.Lease = cmp.Or(cfg.Lease, time.Hour) // the Runner looks at all runs three times in a lease: a wake-up that is missing is not made up for
 	cfg.Name = "runs" + strconv.FormatInt(worlds.Add(1), 10)
 	w := &world{t: t, store: s, cfg: cfg, crashAt: crashAt, moment: at, done: map[string]int{}, walked: map[string]bool{}}
 	w.workers = []Worker{{Tool: "job", Work: w.work}}

@@ -40,9 +40,60 @@ func TestALeaseRunsOut(t *testing.T) {
 	old := w.runner.turns[k]
 	w.runner.mu.Unlock()
 	g.Expect(old).NotTo(gomega.BeNil())
+	looksAtLeases(g, w, other(time.Hour), k)
 	other(time.Nanosecond)
 	g.Expect(w.held(id, 4).Attempt).To(gomega.Equal(uint64(2)), "another Runner goes on")
+	held, err := w.runner.open.Get(t.Context(), k.String())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	old.renew(t.Context())
+	g.Expect(w.runner.open.Get(t.Context(), k.String())).To(gomega.Equal(held), "it is another attempt's")
 	g.Expect(old.Progress(t.Context(), "from the old owner")).To(gomega.MatchError(ErrTaken))
 	w.cancel(id)
 	w.check(id)
+}
+
+// looksAtLeases checks when the lease of a running run is over: an hour after the owner has written or has renewed it last. The owner's turn counts for its own attempt alone.
+func looksAtLeases(g *gomega.WithT, w *world, other *Runner, k key) {
+	ctx := w.t.Context()
+	e, err := w.runner.book.last(ctx, k)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	s, is := e.state().(run.Running)
+	g.Expect(is).To(gomega.BeTrue())
+	w.runner.mu.Lock()
+	turn := w.runner.turns[k]
+	w.runner.mu.Unlock()
+	turn.renew(ctx)
+	lease, err := w.runner.open.Get(ctx, k.String())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(lease.Written.After(e.written)).To(gomega.BeTrue())
+	for _, row := range []struct {
+		by      *Runner
+		attempt run.Attempt
+		after   time.Duration // of the renewal
+		over    bool
+	}{
+		{other, s.Attempt, time.Hour, false},
+		{other, s.Attempt, time.Hour + 1, true},
+		{w.runner, s.Attempt, 2 * time.Hour, false},
+		{w.runner, s.Attempt + 1, time.Hour, false},
+		{w.runner, s.Attempt + 1, time.Hour + 1, true},
+	} {
+		g.Expect(row.by.over(ctx, k, e, run.Running{Attempt: row.attempt}, lease.Written.Add(row.after))).To(gomega.Equal(row.over), "%+v", row)
+	}
+}
+
+// TestARunBeginsWhenThereIsRoom: when the turn before it ends, and not when the Runner looks at all runs.
+func TestARunBeginsWhenThereIsRoom(t *testing.T) {
+	w := newWorld(t, onDisk(t), Config{MaxRunning: 2}, 0, beforeWrite)
+	first := w.begin(plan{Hold: true}, run.RequireReply)
+	w.held(first, 3)
+	second := w.begin(plan{}, run.RequireReply)
+	gomega.NewWithT(t).Eventually(func() int {
+		w.runner.mu.Lock()
+		defer w.runner.mu.Unlock()
+		return len(w.runner.behind)
+	}, time.Minute, time.Millisecond).Should(gomega.Equal(1))
+	w.cancel(first)
+	w.until(second, "succeeded")
+	w.check(second)
 }

@@ -3,11 +3,24 @@ package survival
 // What the journal is to learn of the events that the client gets.
 
 import (
+	"context"
+	"slices"
+	"strconv"
+	"sync/atomic"
 	"testing"
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
+	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/internal/call/runs"
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
+	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/internal/journal"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -62,4 +75,70 @@ func TestNothingFollowsTheMove(t *testing.T) {
 	for range 2 {
 		g.Expect(s.Leaves("response.done")).To(gomega.BeTrue())
 	}
+}
+
+// records is a Journal that keeps what it gets.
+type records []journal.Record
+
+func (*records) Epoch() uint32              { return 1 }
+func (r *records) Record(of journal.Record) { *r = append(*r, of) }
+
+// TestOnlySomeEndsAreTheEndOfACall: a call whose server stops, or that moves to a fresh session, goes on elsewhere. So does one whose client is lost before its new session opens.
+func TestOnlySomeEndsAreTheEndOfACall(t *testing.T) {
+	for why := conn.ByClient; why <= conn.Moves; why++ {
+		for _, restored := range []*journal.State{nil, {}} {
+			var got records
+			s := New(Parts{Journal: &got, Reconnects: &atomic.Bool{}, Restored: restored})
+			s.begun = true
+			for range 2 {
+				s.End(why, &coord.State{})
+			}
+			want := records{{Ended: true}}
+			if why == conn.ServerStops || why == conn.Moves || why == conn.Failed && restored != nil {
+				want = nil
+			}
+			gomega.NewWithT(t).Expect(got).To(gomega.Equal(want), why.String())
+		}
+	}
+}
+
+// TestWhatIsUnderWayIsNotTaken: a client sends an event again that the journal does not have. So the journal gets none while a request for a run is under way.
+func TestWhatIsUnderWayIsNotTaken(t *testing.T) {
+	g, e, p := gomega.NewWithT(t), env.System(), scripted.New(scripted.Options{})
+	goes, ended := make(chan struct{}), make(chan runs.Event, 1)
+	set := conversation.NewSettings(e, p, wire.DefaultSession(), nil)
+	set.Client.Extended = true
+	work := runs.New(runs.Parts{Env: e, Settings: set, Context: t.Context(), Workers: env.NewGroup(e), Post: func(e runs.Event) bool { ended <- e; return true }, Access: runs.Access{
+		Keyed: true, Act: func(context.Context, wire.ClientEvent) *wire.Error { <-goes; return nil },
+	}})
+	var got records
+	s := New(Parts{Env: e, Journal: &got, Reconnects: &atomic.Bool{}, Settings: set, Conversation: conversation.New(e, p.Model), Runs: work})
+	s.Reconnects.Store(true)
+	m := &coord.State{Playout: playout.Silent{}, Response: response.Idle{}}
+	s.Record(m, false)
+	n := 0
+	takes := func() string {
+		n++
+		id := strconv.Itoa(n)
+		s.Take(id)
+		s.sent.repeated(id, nil)
+		s.Sends(&wire.ConversationItemAdded{}, link.Event{Number: uint64(n)})
+		s.Record(m, false)
+		return id
+	}
+	last := takes()
+	g.Expect(got[n].Taken).To(gomega.Equal(last))
+	g.Expect(work.Act(room.Origin{Client: true}, &wire.AntiphonRunCancel{})).To(gomega.BeEmpty())
+	for range 3 {
+		takes()
+		g.Expect(got[n].Taken).To(gomega.BeEmpty())
+		g.Expect(got[n].Sent).To(gomega.BeEmpty())
+	}
+	close(goes)
+	work.Handle(<-ended, m)
+	last = takes()
+	g.Expect(got[n].Taken).To(gomega.Equal(last))
+	g.Expect(got[n].Sent).To(gomega.HaveLen(4), "of the time before, too")
+	g.Expect(slices.ContainsFunc(got, func(r journal.Record) bool { return r.Ended })).To(gomega.BeFalse())
+	work.Workers.Wait()
 }
