@@ -457,3 +457,23 @@ func TestAGateThatHangs(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// TestAStaleAnswerOfTheGate: the answer to an earlier question counts for nothing, nor does one that nobody waits for any more.
+func TestAStaleAnswerOfTheGate(t *testing.T) {
+	for n := range uint32(3 * 3 * 3) {
+		asked, confirming, answered := n%3, n/3%3, n/9
+		for _, waits := range []bool{true, false} {
+			u, v := &userTurn{}, RecognitionView{}
+			u.gate.gen = asked
+			v.Turn = turn.State(turn.Speaking{Turn: 1})
+			if waits {
+				v.Turn = turn.Confirming{Turn: 1, Gen: confirming}
+			}
+			out, err := (&Recognitions{}).retranscribed(u, Retranscribed{Turn: 1, Gen: answered, Text: "hello", Probability: 1}, v)
+			g := gomega.NewWithT(t)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			counts := waits && asked == answered && confirming == answered
+			g.Expect([]bool{len(out) > 0, u.whole != nil}).To(gomega.Equal([]bool{counts, counts}))
+		}
+	}
+}

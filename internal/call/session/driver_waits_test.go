@@ -189,3 +189,16 @@ func TestEagernessCountsAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// TestACancelledResponseStopsItsModel: nobody pays for words that nobody wants.
+func TestACancelledResponseStopsItsModel(t *testing.T) {
+	story(t, "before its first word", func(t *testing.T) {
+		c, m := callAhead(t, false, "", "")
+		c.send(`{"type":"response.create"}`)
+		wait(100 * time.Millisecond)
+		c.g.Expect([]int32{m.begun.Load(), m.given.Load()}).To(gomega.Equal([]int32{1, 0}))
+		c.send(`{"type":"response.cancel"}`)
+		wait(100 * time.Millisecond)
+		c.g.Expect(m.given.Load()).To(gomega.Equal(int32(1)))
+	})
+}
