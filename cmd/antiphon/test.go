@@ -37,6 +37,9 @@ type test struct {
 // errCallsFailed is returned when calls fail. Their results were printed before.
 var errCallsFailed = errors.New("calls have failed")
 
+// errInterrupted is returned when a signal ends the test before all calls were played.
+var errInterrupted = errors.New("interrupted: not all calls were played")
+
 // Run plays all calls, one after the other.
 func (t *test) Run(ctx context.Context) error { return t.run(ctx, os.Stdout) }
 
@@ -53,6 +56,9 @@ func (t *test) run(ctx context.Context, w io.Writer) (err error) {
 	if bad != nil {
 		return bad
 	}
+	if t.URL != "" && !strings.HasPrefix(t.URL, "http://") && !strings.HasPrefix(t.URL, "https://") {
+		return fmt.Errorf("--url %q: want a URL that begins with http:// or https://", t.URL)
+	}
 	target := &calltest.Target{URL: t.URL, Key: t.Key, WebSocket: t.Websocket, Loopback: onThisMachine(t.URL), Voice: t.Voice, Patience: t.Patience}
 	if t.URL == "" {
 		address, stop, err := t.start(ctx)
@@ -63,6 +69,9 @@ func (t *test) run(ctx context.Context, w io.Writer) (err error) {
 		target.URL, target.Loopback = address, true
 	}
 	all, failing, err := t.play(ctx, w, target, files)
+	if ctx.Err() != nil {
+		err = errInterrupted // and no context.Canceled, after which the program ends with exit code 0
+	}
 	err = errors.Join(err, writeReport(t.JUnit, func(w io.Writer) error { return calltest.WriteJUnit(w, all) }),
 		writeReport(t.JSON, func(w io.Writer) error { return calltest.WriteJSON(w, all) }))
 	if err == nil && len(failing) > 0 {
@@ -122,7 +131,7 @@ func (t *test) start(ctx context.Context) (address string, stop func(), err erro
 	if err != nil {
 		return "", nil, err
 	}
-	args := []string{"serve", "--listen=127.0.0.1:0", "--log-level=error"}
+	args := []string{"serve", "--listen=127.0.0.1:0", "--log-level=warn"}
 	if t.Config != "" {
 		args = append(args, "--config="+t.Config)
 	}
@@ -150,7 +159,11 @@ func (t *test) start(ctx context.Context) (address string, stop func(), err erro
 		address, _ = strings.CutPrefix(scan.Text(), "listening on ")
 	}
 	if address == "" {
+		interrupted := ctx.Err() != nil
 		stop()
+		if interrupted {
+			return "", nil, errInterrupted
+		}
 		return "", nil, errors.New("the server has not started: its error is above")
 	}
 	go func() { _, _ = io.Copy(io.Discard, out) }() // it ends with the server
@@ -163,25 +176,30 @@ func (t *test) start(ctx context.Context) (address string, stop func(), err erro
 
 // ready waits until a server has loaded its models.
 func ready(ctx context.Context, address string) error {
-	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	loaded, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
+	state := "it does not answer"
 	for {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/readyz", http.NoBody)
+		r, err := http.NewRequestWithContext(loaded, http.MethodGet, address+"/readyz", http.NoBody)
 		if err != nil {
 			return err
 		}
 		if answer, err := http.DefaultClient.Do(r); err == nil {
-			_ = answer.Body.Close() // it was not read
+			text, _ := io.ReadAll(io.LimitReader(answer.Body, 1000)) // what was read is enough
+			_ = answer.Body.Close()                                  // it was only read
 			if answer.StatusCode == http.StatusOK {
 				return nil
 			}
+			state = strings.TrimSpace(string(text))
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("the server is not ready after %v: antiphon doctor says why", loadTimeout)
+			return errInterrupted
+		case <-loaded.Done():
+			return fmt.Errorf("the server is not ready after %v (%s): antiphon doctor says why", loadTimeout, state)
 		}
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
 )
 
 func TestCallsOfAFile(t *testing.T) {
@@ -40,4 +42,34 @@ func TestCallsOfAFile(t *testing.T) {
 	g.Expect(code).To(gomega.BeZero(), out)
 	g.Expect(strings.Count(out, "ok     right")).To(gomega.Equal(2))
 	g.Expect(out).To(gomega.HaveSuffix("right: 2 of 2 passed\n"))
+}
+
+// TestATestIsInterrupted: an interrupted test has not passed, and its server ends. A server that cannot become ready says why.
+func TestATestIsInterrupted(t *testing.T) {
+	program, err := filepath.Abs(filepath.Join(root, "bin", "antiphon"))
+	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
+	for name, row := range map[string]struct{ args, until string }{
+		"in a call":                {"--pipeline=scripted", "ok     first ("},
+		"while a model is awaited": {"--config=antiphon.yaml", "connection refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			folder := t.TempDir()
+			for file, text := range map[string]string{
+				"first.yaml": "call: [{wait: 20ms}]", "long.yaml": "call: [{wait: 5m}]",
+				"antiphon.yaml": "stt: {kind: scripted}\nllm: {kind: openai, url: http://127.0.0.1:9/v1, model: m}\ntts: {kind: scripted}\n",
+			} {
+				g.Expect(os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600)).To(gomega.Succeed())
+			}
+			out := gbytes.NewBuffer()
+			cmd := exec.CommandContext(t.Context(), program, "test", "first.yaml", "long.yaml", row.args)
+			cmd.Dir, cmd.Stdout, cmd.Stderr = folder, out, out
+			g.Expect(cmd.Start()).To(gomega.Succeed())
+			g.Eventually(out, "60s").Should(gbytes.Say(regexp.QuoteMeta(row.until)))
+			g.Expect(cmd.Process.Signal(os.Interrupt)).To(gomega.Succeed())
+			_ = cmd.Wait() // the exit code says how it ended. It also waits for the server, which has the same output
+			g.Expect(cmd.ProcessState.ExitCode()).To(gomega.Equal(1), string(out.Contents()))
+			g.Expect(string(out.Contents())).To(gomega.HaveSuffix("antiphon: interrupted: not all calls were played\n"))
+		})
+	}
 }

@@ -57,6 +57,10 @@ call:
 	))
 	_, err = Load(file(t, "name: nothing\n"))
 	g.Expect(err).To(gomega.MatchError(gomega.HaveSuffix("call is missing")))
+	for _, empty := range []string{"", "# nothing\n", "call: []\n"} {
+		_, err = Load(file(t, empty))
+		g.Expect(err).To(gomega.MatchError(gomega.HaveSuffix("call is empty: it has no steps")), empty)
+	}
 }
 
 func TestPatterns(t *testing.T) {

@@ -80,6 +80,9 @@ func Load(path string) (*File, error) {
 	if err := strict.Decode(path, src, f, strict.Options{Dir: dir}); err != nil {
 		return nil, err
 	}
+	if len(f.Steps) == 0 {
+		return nil, fmt.Errorf("%s: call is empty: it has no steps", path)
+	}
 	if f.Name == "" {
 		f.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	}
