@@ -46,20 +46,31 @@ func (s *Session) Subscribe(f func(Snapshot)) (cancel func()) {
 	return func() { s.subs.remove(id) }
 }
 
-// Await returns the first snapshot that fits, from the present one on. fits is called as a subscriber is. Errors: ctx's.
+// Await returns the first snapshot that fits, from the present one on. fits is called as a subscriber is, not again after it has returned true,
+// and not after Await has returned. Errors: ctx's.
 func (s *Session) Await(ctx context.Context, fits func(Snapshot) bool) (Snapshot, error) {
 	found := make(chan Snapshot, 1)
+	over := make(chan bool, 1) // whether fits is not called again. Who has taken the value may call it
+	over <- false
 	defer s.Subscribe(func(now Snapshot) {
-		if len(found) == 0 && fits(now) {
+		is := <-over
+		if !is && fits(now) {
+			is = true
 			found <- now
 		}
+		over <- is
 	})()
 	select {
 	case now := <-found:
 		return now, nil
 	case <-ctx.Done():
-		return Snapshot{}, ctx.Err()
 	}
+	is := <-over
+	over <- true
+	if is {
+		return <-found, nil
+	}
+	return Snapshot{}, ctx.Err()
 }
 
 // SubscribeLevels calls f with the levels of both sides, some 20 times a second while there is a call.

@@ -364,4 +364,27 @@ func TestAwait(t *testing.T) {
 		_, err := l.Await(ended, func(Snapshot) bool { return false })
 		l.g.Expect(err).To(gomega.MatchError(context.Canceled))
 	})
+	bubble(t, "it returns when the function that it calls has returned", func(t *testing.T) {
+		l := connectedBy(t, Options{}, plan{})
+		ctx, end := context.WithCancel(t.Context())
+		entered, leave, returned := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+		go func() {
+			_, err := l.Await(ctx, func(s Snapshot) bool {
+				if s.Muted {
+					close(entered)
+					<-leave
+				}
+				return false
+			})
+			returned <- err
+		}()
+		synctest.Wait()
+		go l.SetMuted(true)
+		<-entered
+		end()
+		synctest.Wait()
+		l.g.Expect(returned).NotTo(gomega.Receive())
+		close(leave)
+		l.g.Expect(<-returned).To(gomega.MatchError(context.Canceled))
+	})
 }
