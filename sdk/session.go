@@ -46,31 +46,28 @@ func (s *Session) Subscribe(f func(Snapshot)) (cancel func()) {
 	return func() { s.subs.remove(id) }
 }
 
-// Await returns the first snapshot that fits, from the present one on. fits is called as a subscriber is, not again after it has returned true,
-// and not after Await has returned. Errors: ctx's.
+// Await returns the first snapshot that fits, from the present one on. A subscriber calls fits, never after Await has returned. Errors: ctx's.
 func (s *Session) Await(ctx context.Context, fits func(Snapshot) bool) (Snapshot, error) {
-	found := make(chan Snapshot, 1)
-	over := make(chan bool, 1) // whether fits is not called again. Who has taken the value may call it
-	over <- false
+	found, turn := make(chan Snapshot, 1), make(chan bool, 1) // who gets true from turn may call fits; it is closed in the end
+	turn <- true
 	defer s.Subscribe(func(now Snapshot) {
-		is := <-over
-		if !is && fits(now) {
-			is = true
+		if may := <-turn; may && fits(now) {
 			found <- now
+			close(turn)
+		} else if may {
+			turn <- true
 		}
-		over <- is
 	})()
 	select {
 	case now := <-found:
 		return now, nil
 	case <-ctx.Done():
+		if !<-turn {
+			return <-found, nil
+		}
+		close(turn)
+		return Snapshot{}, ctx.Err()
 	}
-	is := <-over
-	over <- true
-	if is {
-		return <-found, nil
-	}
-	return Snapshot{}, ctx.Err()
 }
 
 // SubscribeLevels calls f with the levels of both sides, some 20 times a second while there is a call.
