@@ -44,6 +44,7 @@ type serve struct {
 	OTLPEndpoint string        `name:"otlp-endpoint" placeholder:"URL" help:"OpenTelemetry collector that gets a trace of each turn, such as http://localhost:4318/v1/traces."`
 	Drain        time.Duration `default:"30s" help:"How long calls may take to end at a pause when the server stops. A second signal ends them at once."`
 	Profiles     string        `hidden:"" placeholder:"HOST:PORT" help:"Serve Go's profiles of the server here, to this machine alone."`
+	UntilEOF     bool          `name:"until-eof" hidden:"" help:"Stop when standard input ends: the process that has started this server is gone."`
 	logging
 }
 
@@ -67,6 +68,8 @@ const stopTimeout = 10 * time.Second
 
 // Run serves until ctx is done. It prints "listening on URL" when the server is ready.
 func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
+	ctx, cancel := c.untilEOF(ctx)
+	defer cancel()
 	given := givenOn(line)
 	file, err := c.readConfig(given)
 	if err != nil {
@@ -131,6 +134,18 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 	go warm(ctx, p, probes, logger)
 	go c.watch(ctx, signals, running{s, connections, secured}, logger)
 	return c.listen(ctx, listener, secured.config(), s, draining{s, kept}, logger)
+}
+
+// untilEOF returns a context that also ends with standard input, if the flag asks for it.
+func (c *serve) untilEOF(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	if c.UntilEOF {
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin) // any end is the end
+			cancel()
+		}()
+	}
+	return ctx, cancel
 }
 
 // within calls a function that ends something, and gives it stopTimeout.

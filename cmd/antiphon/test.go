@@ -55,6 +55,9 @@ func (t *test) run(ctx context.Context, w io.Writer) (err error) {
 	if bad != nil {
 		return bad
 	}
+	if t.URL != "" && t.Config+t.Pipeline != "" {
+		return errors.New("--config and --pipeline are for the server that antiphon test starts: leave them out, or leave out --url")
+	}
 	if t.URL != "" && !strings.HasPrefix(t.URL, "http://") && !strings.HasPrefix(t.URL, "https://") {
 		return fmt.Errorf("--url %q: want a URL that begins with http:// or https://", t.URL)
 	}
@@ -127,7 +130,7 @@ func (t *test) start(ctx context.Context) (address string, stop func(), err erro
 	if err != nil {
 		return "", nil, err
 	}
-	args := []string{"serve", "--listen=127.0.0.1:0", "--log-level=warn"}
+	args := []string{"serve", "--listen=127.0.0.1:0", "--log-level=warn", "--until-eof"}
 	if t.Config != "" {
 		args = append(args, "--config="+t.Config)
 	}
@@ -139,8 +142,9 @@ func (t *test) start(ctx context.Context) (address string, stop func(), err erro
 	server.Stderr = os.Stderr
 	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
 	server.WaitDelay = stopTimeout
+	_, open := server.StdinPipe() // it ends with this process, also if this one is killed
 	out, err := server.StdoutPipe()
-	if err == nil {
+	if err = errors.Join(open, err); err == nil {
 		err = server.Start()
 	}
 	if err != nil {

@@ -48,9 +48,13 @@ func TestCallsOfAFile(t *testing.T) {
 func TestATestIsInterrupted(t *testing.T) {
 	program, err := filepath.Abs(filepath.Join(root, "bin", "antiphon"))
 	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
-	for name, row := range map[string]struct{ args, until string }{
-		"in a call":                {"--pipeline=scripted", "ok     first ("},
-		"while a model is awaited": {"--config=antiphon.yaml", "connection refused"},
+	for name, row := range map[string]struct {
+		args, until string
+		by          os.Signal
+	}{
+		"in a call":                {"--pipeline=scripted", "ok     first (", os.Interrupt},
+		"while a model is awaited": {"--config=antiphon.yaml", "connection refused", os.Interrupt},
+		"by a kill":                {"--pipeline=scripted", "ok     first (", os.Kill},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
@@ -66,8 +70,11 @@ func TestATestIsInterrupted(t *testing.T) {
 			cmd.Dir, cmd.Stdout, cmd.Stderr = folder, out, out
 			g.Expect(cmd.Start()).To(gomega.Succeed())
 			g.Eventually(out, "60s").Should(gbytes.Say(regexp.QuoteMeta(row.until)))
-			g.Expect(cmd.Process.Signal(os.Interrupt)).To(gomega.Succeed())
+			g.Expect(cmd.Process.Signal(row.by)).To(gomega.Succeed())
 			_ = cmd.Wait() // the exit code says how it ended. It also waits for the server, which has the same output
+			if row.by == os.Kill {
+				return
+			}
 			g.Expect(cmd.ProcessState.ExitCode()).To(gomega.Equal(1), string(out.Contents()))
 			g.Expect(string(out.Contents())).To(gomega.HaveSuffix("antiphon: interrupted: not all calls were played\n"))
 		})
