@@ -70,6 +70,8 @@ logs=.cache/test
 rm -rf $logs
 # Each specification is explored once: the other steps that need its graph find it here (formal-verification/internal/check/share.go).
 export EXPLORED_SPECS=$PWD/$logs/explored
+# The models of the user who runs the tests change no test.
+export XDG_DATA_HOME=$PWD/$logs/data
 mkdir -p $logs "$EXPLORED_SPECS"
 report=
 passed=0
