@@ -31,7 +31,7 @@ var Table = machine.Join(
 				return Cached{e.Response, s.Payload}, []Effect{Reply{Try: e.Try, Response: e.Response}, Wake{}}
 			}),
 		on("AnswerLate", func(s Locked, e Processed) (Locked, []Effect) { return s, again(e.Try) }),
-		when("GiveUpInDoubt", "it holds the lock, and was sent what must not be repeated",
+		when("GiveUpInDoubt", "it holds the lock, and its request was sent and must not be repeated",
 			func(s Locked, e GaveUp) bool { return e.Try == s.Try && doubtful(s) },
 			func(s Locked, e GaveUp) (Unknown, []Effect) { return unknown(s), []Effect{SayUnknown{e.Try}, Wake{}} }),
 		when("GiveUp", "it holds the lock", func(s Locked, e GaveUp) bool { return e.Try == s.Try },
@@ -39,7 +39,7 @@ var Table = machine.Join(
 				return Free{s.Lease, s.Payload}, []Effect{SayRetry{e.Try}, Wake{}}
 			}),
 		on("GiveUpLate", func(s Locked, e GaveUp) (Locked, []Effect) { return s, again(e.Try) }),
-		when("ExpireInDoubt", "the lock's lease, and was sent what must not be repeated",
+		when("ExpireInDoubt", "the lock's lease, and its request was sent and must not be repeated",
 			func(s Locked, e LeaseExpired) bool { return e.Lease == s.Lease && doubtful(s) },
 			func(s Locked, _ LeaseExpired) (Unknown, []Effect) { return unknown(s), []Effect{Wake{}} }),
 		when("Expire", "the lock's lease", func(s Locked, e LeaseExpired) bool { return e.Lease == s.Lease },
