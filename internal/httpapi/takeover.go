@@ -94,7 +94,7 @@ func (c *callEntry) watch(hub *link.Hub) {
 	if c.journal == nil {
 		return
 	}
-	hub.HoldUncommitted()
+	hub.WithholdUncommitted()
 	c.journal.Start(journal.Watch{Committed: hub.Committed, Fenced: func() {
 		hub.Mute()
 		c.session.Close(conn.Failed)

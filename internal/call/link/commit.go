@@ -11,46 +11,46 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Limits of the events that wait until they are stored.
+// Limits of the events that are withheld.
 const (
-	maxHeld     = 4096
+	maxWithheld = 4096
 	commitLimit = 2 * time.Second // how long Close waits for them
 )
 
-// commit has the events that wait until they are stored. The hub's lock guards it. The zero value holds nothing.
+// commit has the events that are withheld until they are stored. The hub's lock guards it. The zero value withholds nothing.
 type commit struct {
-	on     bool
-	stored uint64 // the number of the newest event that is stored
-	held   []heldEvent
-	mute   bool          // nothing goes out any more
-	failed error         // why a held event could not be sent; the next Send returns it
-	empty  chan struct{} // closed when nothing is held; nil while nobody waits
+	on       bool
+	stored   uint64 // the number of the newest event that is stored
+	withheld []withheldEvent
+	mute     bool          // nothing goes out any more
+	failed   error         // why a withheld event could not be sent; the next Send returns it
+	empty    chan struct{} // closed when nothing is withheld; nil while nobody waits
 }
 
-// heldEvent is an event that waits, and the function to call once it is on its way.
-type heldEvent struct {
+// withheldEvent is an event that waits, and the function to call once it is on its way.
+type withheldEvent struct {
 	event Event
 	sent  func()
 }
 
-// hold keeps an event that is not stored yet, and all events after one. waits is false for an event that may go out. reconnects says that the client can reconnect.
-func (c *commit) hold(e Event, sent func(), reconnects bool) (waits bool, err error) {
+// withhold keeps an event that is not stored yet, and all events after it. waits is false for an event that may go out. reconnects says that the client can reconnect.
+func (c *commit) withhold(e Event, sent func(), reconnects bool) (waits bool, err error) {
 	switch {
 	case c.mute:
 		return true, nil
 	case c.failed != nil:
 		return false, c.failed
-	case !c.on || !reconnects && len(c.held) == 0 || len(c.held) == 0 && e.Number <= c.stored:
+	case !c.on || !reconnects && len(c.withheld) == 0 || len(c.withheld) == 0 && e.Number <= c.stored:
 		return false, nil
-	case len(c.held) >= maxHeld:
+	case len(c.withheld) >= maxWithheld:
 		return false, ErrBackpressure
 	}
-	c.held = append(c.held, heldEvent{e, sent})
+	c.withheld = append(c.withheld, withheldEvent{e, sent})
 	return true, nil
 }
 
-// HoldUncommitted has the hub hold numbered events until Committed says that they are stored. It is called before the first Send.
-func (h *Hub) HoldUncommitted() {
+// WithholdUncommitted has the hub withhold numbered events until Committed says that they are stored. It is called before the first Send.
+func (h *Hub) WithholdUncommitted() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.commit.on = true
@@ -63,13 +63,13 @@ func (h *Hub) Committed(number uint64) {
 	c := &h.commit
 	c.stored = max(c.stored, number)
 	n := 0
-	for n < len(c.held) && c.held[n].event.Number <= c.stored {
-		if err := h.pass(c.held[n].event, c.held[n].sent); err != nil && c.failed == nil && !errors.Is(err, ErrTooLarge) {
+	for n < len(c.withheld) && c.withheld[n].event.Number <= c.stored {
+		if err := h.pass(c.withheld[n].event, c.withheld[n].sent); err != nil && c.failed == nil && !errors.Is(err, ErrTooLarge) {
 			c.failed = err
 		}
 		n++
 	}
-	c.held = slices.Delete(c.held, 0, n)
+	c.withheld = slices.Delete(c.withheld, 0, n)
 	c.settle()
 }
 
@@ -77,13 +77,13 @@ func (h *Hub) Committed(number uint64) {
 func (h *Hub) Mute() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.commit.mute, h.commit.held = true, nil
+	h.commit.mute, h.commit.withheld = true, nil
 	h.commit.settle()
 }
 
-// settle tells awaitCommit that nothing is held.
+// settle tells awaitCommit that nothing is withheld.
 func (c *commit) settle() {
-	if len(c.held) == 0 && c.empty != nil {
+	if len(c.withheld) == 0 && c.empty != nil {
 		close(c.empty)
 		c.empty = nil
 	}
@@ -92,7 +92,7 @@ func (c *commit) settle() {
 // awaitCommit returns when nothing waits to be stored, or after commitLimit.
 func (h *Hub) awaitCommit() {
 	h.mu.Lock()
-	if len(h.commit.held) == 0 {
+	if len(h.commit.withheld) == 0 {
 		h.mu.Unlock()
 		return
 	}

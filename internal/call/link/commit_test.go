@@ -36,7 +36,7 @@ func TestEventsWaitUntilTheyAreStored(t *testing.T) {
 	g, c := gomega.NewWithT(t), &notingConnection{}
 	can := false
 	h := NewHub(env.System(), c, func() bool { return can })
-	h.HoldUncommitted()
+	h.WithholdUncommitted()
 	send := func(e Event) { g.Expect(h.Send(e, nil)).To(gomega.Succeed()) }
 	send(numbered(1, 1))
 	g.Expect(c.ids).To(gomega.Equal([]string{"event_a-1-1"}), "the client cannot reconnect")
@@ -62,7 +62,7 @@ func TestCloseWaitsForTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := gomega.NewWithT(t), &notingConnection{}
 		h := NewHub(env.System(), c, func() bool { return true })
-		h.HoldUncommitted()
+		h.WithholdUncommitted()
 		g.Expect(h.Send(numbered(1, 1), nil)).To(gomega.Succeed())
 		go func() {
 			<-time.After(time.Second)
@@ -74,7 +74,7 @@ func TestCloseWaitsForTheStore(t *testing.T) {
 		g.Expect(time.Since(began)).To(gomega.Equal(time.Second), "nothing waits any more")
 
 		stuck := NewHub(env.System(), &notingConnection{}, func() bool { return true })
-		stuck.HoldUncommitted()
+		stuck.WithholdUncommitted()
 		g.Expect(stuck.Send(numbered(1, 1), nil)).To(gomega.Succeed())
 		began = time.Now()
 		g.Expect(stuck.Close()).To(gomega.Succeed())
@@ -85,13 +85,13 @@ func TestCloseWaitsForTheStore(t *testing.T) {
 func TestEventsThatWaitForTheStoreAreBounded(t *testing.T) {
 	g, c := gomega.NewWithT(t), &notingConnection{}
 	h := NewHub(env.System(), c, func() bool { return true })
-	h.HoldUncommitted()
-	for n := range uint64(maxHeld) {
+	h.WithholdUncommitted()
+	for n := range uint64(maxWithheld) {
 		g.Expect(h.Send(numbered(1, n+1), nil)).To(gomega.Succeed())
 	}
-	g.Expect(h.Send(numbered(1, maxHeld+1), nil)).To(gomega.MatchError(ErrBackpressure))
-	h.Committed(maxHeld)
-	g.Expect(c.ids).To(gomega.HaveLen(maxHeld))
+	g.Expect(h.Send(numbered(1, maxWithheld+1), nil)).To(gomega.MatchError(ErrBackpressure))
+	h.Committed(maxWithheld)
+	g.Expect(c.ids).To(gomega.HaveLen(maxWithheld))
 	g.Expect(h.Close()).To(gomega.Succeed())
 }
 
@@ -114,7 +114,7 @@ func TestEventsAfterTheLossOfAProcess(t *testing.T) {
 			g.Expect(left).To(gomega.HaveLen(want))
 			c := &notingConnection{}
 			h := NewRestoredHub(env.System(), nil, func() bool { return true }, Former{Events: events, Base: 10})
-			h.HoldUncommitted()
+			h.WithholdUncommitted()
 			g.Expect(h.Attach(c, after)).To(gomega.BeTrue())
 			g.Expect(c.ids).To(gomega.HaveLen(want))
 			g.Expect(h.Send(numbered(3, 15), nil)).To(gomega.Succeed())

@@ -116,7 +116,7 @@ func (h *Hub) SendToPrimary(e Event, sent func()) error {
 
 // sendToClient sends e over the connection once it is stored, or keeps it for a client that is away. The caller holds mu.
 func (h *Hub) sendToClient(e Event, sent func()) error {
-	if waits, err := h.commit.hold(e, sent, h.reconnects()); waits || err != nil {
+	if waits, err := h.commit.withhold(e, sent, h.reconnects()); waits || err != nil {
 		return err
 	}
 	return h.pass(e, sent)
