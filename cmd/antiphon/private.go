@@ -1,6 +1,6 @@
 package main
 
-// This file opens files that others must not read: recordings and key files.
+// This file opens recordings, and finds files that others can read.
 
 import (
 	"errors"

@@ -18,22 +18,22 @@ import (
 	"github.com/antiphon-rt/antiphon/server"
 )
 
-// certified is the TLS configuration of a server, which a reload replaces. It is nil for plain HTTP.
-type certified struct{ now atomic.Pointer[tls.Config] }
+// tlsSettings are the TLS configuration of a server, which a reload replaces. They are nil for plain HTTP.
+type tlsSettings struct{ now atomic.Pointer[tls.Config] }
 
 // secure returns the TLS configuration that the flags ask for.
-func (c *serve) secure() (*certified, error) {
+func (c *serve) secure() (*tlsSettings, error) {
 	config, err := c.tlsConfig()
 	if config == nil {
 		return nil, err
 	}
-	s := &certified{}
+	s := &tlsSettings{}
 	s.now.Store(config)
 	return s, nil
 }
 
 // config returns a configuration whose new connections use the newest certificate.
-func (s *certified) config() *tls.Config {
+func (s *tlsSettings) config() *tls.Config {
 	if s == nil {
 		return nil
 	}
@@ -57,7 +57,7 @@ type limitable interface{ Limit(limits httpguard.Limits) }
 type running struct {
 	server      reloadable
 	listener    limitable
-	certificate *certified // nil for plain HTTP
+	certificate *tlsSettings // nil for plain HTTP
 }
 
 // hangups returns the SIGHUPs of this process from now on. Until then a SIGHUP ends it.

@@ -115,7 +115,7 @@ func scope(principal, method, path, key string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// fingerprint stands for the content of a request: query, kind of content, body. It is not 0. A browser takes a new boundary each time that it sends
+// fingerprint stands for the content of a request: query, content type, encoding, body. It is not 0. A browser takes a new boundary each time that it sends
 // a form, so the boundary of a form does not count.
 func fingerprint(r *http.Request, body []byte) idempotency.Payload {
 	h, kind := sha256.New(), r.Header.Get("Content-Type")

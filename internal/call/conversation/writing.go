@@ -14,7 +14,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// SummaryLimits of one summary.
+// Limits of one summary.
 const (
 	deadline = time.Minute
 	maxText  = 16 << 10 // bytes of the model's text

@@ -16,7 +16,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/rtc/opus"
 )
 
-// The reading of the client's audio track: hands RTP packets to the receiver and keeps its time.
+// This file reads the client's audio tracks. It gives the RTP packets to the receiver, and wakes the receiver when something is due without a packet.
 
 // maxUDP is the size of the largest packet that pion reads, in bytes.
 const maxUDP = 1500
@@ -31,7 +31,7 @@ const (
 // maxStreams is how many streams of audio and of reports (SSRCs) a client may begin in one call. Each costs memory as long as the call.
 const maxStreams = 64
 
-// Bytes of packets that wait in one stream to be read: some seconds of audio.
+// The most bytes of packets that wait in one stream until they are read: some seconds of audio.
 const maxUnreadAudio, maxUnreadReports = 64 << 10, 16 << 10
 
 // streamBuffer returns the buffer of a stream that the client begins. A client that begins too many fails.
@@ -51,7 +51,7 @@ func (p *Peer) streamBuffer(kind packetio.BufferPacketType, _ uint32) io.ReadWri
 // rtcpRead reads one RTCP packet.
 type rtcpRead func(b []byte) (int, interceptor.Attributes, error)
 
-// onTrack takes the client's newest audio track: a client may send its audio as another stream (SSRC) from some moment on.
+// onTrack begins to read an audio track of the client. A client may change to another stream (SSRC) during the call: taken says which one the peer hears.
 func (p *Peer) onTrack(t *webrtc.TrackRemote, r *webrtc.RTPReceiver) {
 	if t.Kind() != webrtc.RTPCodecTypeAudio {
 		p.engine.cfg.Logger.Debug("track refused", "kind", t.Kind().String(), "ssrc", uint32(t.SSRC()))
@@ -122,7 +122,7 @@ func (p *Peer) newStream() *stream {
 	return &stream{receiver: incoming.New(dec, &p.counts.received, p.handler)}
 }
 
-// wake returns when something is due without a packet; the zero time if only a packet can bring it.
+// wake returns the next time at which the stream has work without a packet; the zero time if it only waits for a packet.
 func (s *stream) wake() time.Time {
 	if s == nil {
 		return time.Time{}

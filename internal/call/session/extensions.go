@@ -42,7 +42,7 @@ func (c *Client) hello(o room.Origin, e *wire.AntiphonHello) (out room.List) {
 		machines = machines.WithText(m.Name, m.Fingerprint)
 	}
 	ack := &wire.AntiphonAck{Acknowledges: e.ID(), Machines: machines}
-	if o.Side == nil { // a side-band controller does not come back to this call
+	if o.Side == nil { // a side-band controller does not reconnect
 		ack.Resume = c.Token
 	}
 	out.Step(coord.Configure{Config: c.Settings.MachineConfig(c.Player.ServerPaced())})

@@ -103,7 +103,7 @@ func (g *Generator) orderAhead(said string) (o order, ok bool) {
 	}
 	name := ""
 	r := g.newResponse(0, cause{}, &name)
-	p, err := g.Conversation.Request(g.question(r), conversation.Ask{Said: said})
+	p, err := g.Conversation.Request(g.withoutMessages(r), conversation.Ask{Said: said})
 	if err != nil || ratelimit.Admit(g.Limits) != nil {
 		return o, false
 	}

@@ -8,11 +8,11 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// request returns everything that the model gets for r, as a snapshot. An error says that the model cannot be asked.
+// request returns everything that the model gets for r, as a snapshot, and notes in r whether the answer has at most one tool call. An error says why the model cannot be asked.
 func (g *Generator) request(r *Response) (conversation.Prompt, error) {
-	set, q := g.Settings.Current(), g.question(r)
+	set, q := g.Settings.Current(), g.withoutMessages(r)
 	ask := conversation.Ask{
-		Idle: r.turn != nil && r.turn.Wordless, Once: r.OutOfBand() || asksForItself(r.request),
+		Idle: r.turn != nil && r.turn.Wordless, Once: r.OutOfBand() || changesWindow(r.request),
 		Truncation: set.Truncate(), Format: g.Settings.InputFormat(),
 	}
 	if r.request != nil {
@@ -29,15 +29,15 @@ func (g *Generator) request(r *Response) (conversation.Prompt, error) {
 	return p, err
 }
 
-// question returns what the model gets for r besides the messages.
-func (g *Generator) question(r *Response) pipeline.Request {
+// withoutMessages returns what the model gets for r besides the messages.
+func (g *Generator) withoutMessages(r *Response) pipeline.Request {
 	q := g.Settings.ModelRequest(r.request)
 	q.MaxOutputTokens, q.Spoken = r.object.MaxOutputTokens.N, r.spoken
 	g.offer(r, &q)
 	return q
 }
 
-// asksForItself reports whether a request has settings of its own that change how much of the conversation fits into the model's window.
-func asksForItself(q *wire.ResponseParams) bool {
+// changesWindow reports whether a request has settings of its own that change how much of the conversation fits into the model's window.
+func changesWindow(q *wire.ResponseParams) bool {
 	return q != nil && (q.Instructions != nil || q.Prompt != nil || q.HasTools || q.MaxOutputTokens != nil)
 }

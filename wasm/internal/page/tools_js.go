@@ -1,6 +1,6 @@
 package page
 
-// The tools of the page: passes tool calls to the script and its answers back.
+// The tools of the page. The page's script runs them: this file sends it each tool call, and takes its answer.
 
 import (
 	"context"
@@ -22,7 +22,7 @@ type outcome struct {
 	failed bool
 }
 
-// list reads {name, description, parameters}, where parameters is a JSON text.
+// list returns the tools of the page for the session. Each element of tools is {name, description, parameters}, where parameters is a JSON text.
 func (t *toolCalls) list(tools js.Value) (list []sdk.Tool) {
 	t.waiting = map[int]chan outcome{}
 	if !there(tools) {

@@ -43,7 +43,7 @@ func goroutines(metrics []byte) (int, error) {
 // settleTime is how long the goroutines of calls that have ended may take to end.
 const settleTime = 10 * time.Second
 
-// settled returns what the server uses once the number of its goroutines has not sunk for a second, at most after settleTime.
+// settled returns what the server uses once the number of its goroutines has not fallen for a second, at most after settleTime.
 func (c *child) settled(ctx context.Context) (usage, error) {
 	return c.least(ctx, func(_ usage, steady time.Duration) bool { return steady >= time.Second })
 }
@@ -55,7 +55,7 @@ func (c *child) settledTo(ctx context.Context, before usage) (usage, error) {
 }
 
 // least returns the least that the server uses until enough returns true, at most for settleTime. enough gets the least so far, and for how
-// long the number of goroutines has not sunk.
+// long the number of goroutines has not fallen.
 func (c *child) least(ctx context.Context, enough func(least usage, steady time.Duration) bool) (least usage, err error) {
 	since := time.Now()
 	for until := since.Add(settleTime); time.Now().Before(until); {

@@ -1,2 +1,2 @@
-// Package setup finds servers of models on this machine and writes antiphon.yaml for them.
+// Package setup finds model servers on this machine and writes antiphon.yaml for them.
 package setup
