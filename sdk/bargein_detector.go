@@ -7,7 +7,7 @@ import "github.com/antiphon-rt/antiphon/internal/voice"
 // Detection is what a BargeInDetector finds in one frame.
 type Detection uint8
 
-// What a BargeInDetector finds. Exhaustively:
+// What a BargeInDetector finds.
 const (
 	// NoDetection: nothing new.
 	NoDetection Detection = iota

@@ -24,12 +24,12 @@
 //
 // [Snapshot.Confirmed] is the confirmed state: what the server has said. [Snapshot.State] is the predicted state: the confirmed one
 // with what the server will say about the inputs of this client. After a message, for example, the predicted state is [Thinking]
-// before the server has the message. An event of the server replaces the prediction. A prediction that the server does not confirm
-// in time is taken back. [Options.NoPrediction] turns prediction off.
+// before the server has the message. An event of the server replaces the prediction. The session takes a prediction
+// back that the server does not confirm in time. [Options.NoPrediction] turns prediction off.
 //
 // A [BargeInDetector] beside the microphone finds speech over the agent. The client ducks the agent at once
 // ([Snapshot.Interrupting]) and asks the server. The server holds its response and decides. If nobody interrupted, it plays the
-// ducked sound again. Before the decision the client does only what can be undone. With a server that is no Antiphon the agent
+// ducked sound again. Before the decision the client does only what can be undone. With a server without Antiphon's extensions the agent
 // stays ducked until that server confirms the interruption, for at most 1.5 s. [Snapshot.Interruptions] counts how well the
 // predictions were.
 //
@@ -39,7 +39,7 @@
 // so, or when no packet has come for 1.5 s ([PacketsCounted]). An interrupted connection comes back by itself, or the session restarts it
 // ([Restarter]): after two seconds, or at once if no packet comes or the client has moved to another address.
 // After a broken connection the session dials again, with growing pauses, until [Limits.Lost] is over. If the server has kept the conversation, the new call goes on with it
-// ([Resumable]), and each side gets every event once. If it has not, or is no Antiphon, a new conversation begins with the words of
+// ([Resumable]), and each side gets every event once. If it has not, or has no extensions, a new conversation begins with the words of
 // the transcript, and Snapshot.Err is [ErrBegunAnew]. What the user writes meanwhile waits and is sent in order.
 //
 // # Tests

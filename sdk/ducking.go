@@ -3,7 +3,7 @@ package sdk
 // What a platform's peer offers for barge-in: its gain, positions, holding and rewinding the playback.
 
 // Ducker is a Peer whose sound comes in a track (WebRTC) and which can duck it. Such a peer has a BargeInDetector beside the
-// microphone and tells SpeechOnset, SpeechSustained and SpeechEnded; the session predicts a barge-in from them. One goroutine at a
+// microphone and reports SpeechOnset, SpeechSustained and SpeechEnded; the session predicts a barge-in from them. One goroutine at a
 // time calls its methods, which must not wait.
 type Ducker interface {
 	// SetGain multiplies the agent's amplitude by gain from now on, at once: 1 is the volume that the user has chosen, 0 is silence.
@@ -21,7 +21,7 @@ type Ducker interface {
 }
 
 // Rewinder is a Player that can hold its playback and go back in it. It takes the place of a Ducker where the client plays the
-// sound itself, and tells SpeechOnset, SpeechSustained and SpeechEnded too. One goroutine at a time calls its methods, which must
+// sound itself, and reports SpeechOnset, SpeechSustained and SpeechEnded too. One goroutine at a time calls its methods, which must
 // not wait.
 type Rewinder interface {
 	// SetGain multiplies the agent's amplitude by gain from now on, at once: 1 is the volume that the user has chosen, 0 is silence.

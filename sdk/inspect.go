@@ -34,9 +34,9 @@ type Interruptions struct {
 // MachinesMatch says whether both ends run the same state machines.
 type MachinesMatch uint8
 
-// The matches. Exhaustively:
+// The matches.
 const (
-	// MachinesUnknown: the server has not said. A server that is no Antiphon never does.
+	// MachinesUnknown: the server has not said. A server without Antiphon's extensions never does.
 	MachinesUnknown MachinesMatch = iota
 	// MachinesSame: the machines that both ends have are the same.
 	MachinesSame

@@ -111,7 +111,7 @@ type PipelineSource interface {
 	Pipeline(ctx context.Context) (Pipeline, error)
 }
 
-// PeerEvent is what happens on a call. Exhaustively: Message, PeerOpened, PeerLost, PeerRestored, PeerBroken, PeerEnded,
+// PeerEvent is what happens on a call. It is one of: Message, PeerOpened, PeerLost, PeerRestored, PeerBroken, PeerEnded,
 // MicrophoneAsked, MicrophoneOpened, MicrophoneFailed, DevicesChanged, LevelsMeasured, SoundBlocked, PlaybackStarted, PlaybackStopped,
 // SpeechOnset, SpeechSustained, SpeechEnded, PositionPassed, PacketsCounted.
 //
@@ -150,15 +150,15 @@ type (
 	// PlaybackStopped is a Player's: the response was played to its end. It comes once for each PlaybackStarted that no Stop has
 	// ended.
 	PlaybackStopped struct{ ResponseID string }
-	// SpeechOnset, SpeechSustained and SpeechEnded are what a BargeInDetector finds; a Ducker or a Rewinder tells them. SpeechOnset:
+	// SpeechOnset, SpeechSustained and SpeechEnded are what a BargeInDetector finds; a Ducker or a Rewinder reports them. SpeechOnset:
 	// speech begins that is not the echo of the playback. At is the Ducker's Position at that moment, where it was Known.
 	SpeechOnset struct {
 		At    PlayedPosition
 		Known bool
 	}
-	// SpeechSustained: the speech has lasted for 160 ms. Told at most once for a SpeechOnset.
+	// SpeechSustained: the speech has lasted for 160 ms. It comes at most once for a SpeechOnset.
 	SpeechSustained struct{}
-	// SpeechEnded: there was no speech for 250 ms. Told once for every SpeechOnset.
+	// SpeechEnded: there was no speech for 250 ms. It comes once for every SpeechOnset.
 	SpeechEnded struct{}
 	// PositionPassed is a Ducker's answer to AwaitPosition, with the same position.
 	PositionPassed struct{ At PlayedPosition }

@@ -7,7 +7,7 @@ import "time"
 // State is what the session is doing, from the point of view of the user.
 type State uint8
 
-// The states. Exhaustively:
+// The states.
 const (
 	// Disconnected: no call; none was made yet, or it was closed.
 	Disconnected State = iota
@@ -65,7 +65,7 @@ func (s State) OnCall() bool {
 // Role says whose an entry is.
 type Role uint8
 
-// The roles. Exhaustively:
+// The roles.
 const (
 	// User: what the user said or wrote.
 	User Role = iota
@@ -169,7 +169,7 @@ type Pipeline struct {
 	Name string
 	// Components are its parts, in the order in which they process speech. Not to be changed.
 	Components []Component
-	// Err is why the last request for the pipeline failed; nil when it did not. A server that is no Antiphon refuses the request.
+	// Err is why the last request for the pipeline failed; nil when it did not. A server without Antiphon's extensions refuses it.
 	Err error
 }
 

@@ -98,7 +98,7 @@ type (
 	Limits = httpapi.Limits
 	// SummaryLimits say when the model gets a summary in place of old items.
 	SummaryLimits = conversation.SummaryLimits
-	// Stored has the parts of a Server that stand on a store, which this package does not import.
+	// Stored has the parts of a Server that keep data in a store: package storage makes them. The zero value keeps nothing.
 	Stored = httpapi.Stored
 	// Rules are what Server.Reload changes.
 	Rules = httpapi.Rules
@@ -131,7 +131,7 @@ type Config struct {
 	Access
 	// Limits limit what the server and its clients take.
 	Limits
-	// Stored has what stands on a store.
+	// Stored has the parts that keep data in a store.
 	Stored
 	// Grace is how long a client that has lost its network may take to come back before the call ends; 0 takes 20 s. Keep is the
 	// same for a client that knows our extensions and can reconnect; 0 takes 60 s.

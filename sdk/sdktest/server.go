@@ -25,7 +25,7 @@ const maxSent = 65536
 // Sound is how the sound of a call is transported.
 type Sound uint8
 
-// How sound is transported. Exhaustively:
+// How sound is transported.
 const (
 	// Tracks is WebRTC: the sound does not come in events. The peer is an sdk.Ducker.
 	Tracks Sound = iota

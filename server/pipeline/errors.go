@@ -26,7 +26,7 @@ var (
 
 // StageError is a failure of one stage, in words for a user.
 type StageError struct {
-	Stage string // StageTranscriber, StageModel or StageSynthesizer
+	Stage string // one of the Stage constants
 	Err   error
 	Hint  string // what the user can do, such as a command; may be empty
 }

@@ -118,7 +118,7 @@ func (p *Pipeline) Reader() func(clause string) string {
 
 // Component describes one part of a pipeline to a user: on the Talk page, in the log and in `antiphon doctor`.
 type Component struct {
-	Stage   string `json:"stage"`             // StageTranscriber, StageModel or StageSynthesizer
+	Stage   string `json:"stage"`             // one of the Stage constants
 	Name    string `json:"name"`              // name of the engine, such as "sherpa"
 	State   string `json:"state"`             // StateReady, StateLoading, StateMissing or StateFailed
 	Detail  string `json:"detail,omitempty"`  // version, model, or what does not work

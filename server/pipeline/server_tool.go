@@ -11,11 +11,10 @@ import (
 	"time"
 )
 
-// DefaultToolTimeout is how long a ServerTool may run that says nothing else. defaultAfter is how long the server waits before the Announcement.
-const (
-	DefaultToolTimeout = 30 * time.Second
-	defaultAfter       = 1500 * time.Millisecond
-)
+// DefaultToolTimeout is how long a ServerTool without a Timeout may run.
+const DefaultToolTimeout = 30 * time.Second
+
+const defaultAfter = 1500 * time.Millisecond
 
 // Limits of ServerTools.
 const (
@@ -33,7 +32,7 @@ type ServerTool struct {
 	Run func(ctx context.Context, arguments string) (output string, err error)
 	// Timeout is how long Run may take; 0 takes DefaultToolTimeout. A Run that does not return at its end is abandoned.
 	Timeout time.Duration
-	// Repeatable: if the process has ended before Run has returned, the session calls Run again where it goes on. Each call then has the same Idempotency-Key (WithIdempotencyKey), which no other
+	// Repeatable: if the process has ended before Run has returned, the server that continues the session calls Run again. Each call then has the same Idempotency-Key (WithIdempotencyKey), which no other
 	// call has. Otherwise the outcome of such a call is unknown.
 	Repeatable bool
 }

@@ -16,15 +16,15 @@ import (
 	"github.com/antiphon-rt/antiphon/server"
 )
 
-// What a worker of the program's own is made of.
 type (
 	// Worker does the runs of one tool, in steps.
 	Worker = runs.Worker
 	// Turn is one attempt at a run, as its Worker sees it.
 	Turn = runs.Turn
-	// Question is what a Worker asks the user, and Answer what it gets.
+	// Question is what a Worker asks the user.
 	Question = runs.Question
-	Answer   = runs.Answer
+	// Answer is the user's answer to a Question.
+	Answer = runs.Answer
 	// Failure is an error that says how a run fails.
 	Failure = runs.Failure
 )

@@ -68,7 +68,7 @@ type Action struct {
 // Do says what is to be done.
 type Do uint8
 
-// What is to be done. Exhaustively:
+// What is to be done.
 const (
 	Duck               Do = iota // lower the agent's volume
 	Silence                      // silence the agent

@@ -14,7 +14,7 @@ type Intent struct {
 // Kind is the purpose of an event.
 type Kind uint8
 
-// The purposes. Exhaustively:
+// The purposes.
 const (
 	Configure Kind = iota
 	Hello          // a server that does not know the event refuses it

@@ -113,7 +113,7 @@ type Timeout struct {
 // TimeoutKind says what the dialog has waited for.
 type TimeoutKind uint8
 
-// The kinds. Exhaustively:
+// The kinds.
 const (
 	// TurnEndless: the turn of the item Name has no end. The caller drops it by DropTurn.
 	TurnEndless TimeoutKind = iota

@@ -25,7 +25,7 @@ const (
 // Finding is what a count of packets shows.
 type Finding uint8
 
-// The findings. Exhaustively:
+// The findings.
 const (
 	Nothing Finding = iota
 	Come            // new packets have come

@@ -14,7 +14,7 @@ const firstPause, longestPause = 250 * time.Millisecond, 5 * time.Second
 // Step is what a session does to bring a connection back.
 type Step uint8
 
-// The steps. Exhaustively:
+// The steps.
 const (
 	Restart Step = iota // the connection has been interrupted for long enough: look for another path
 	Redial              // the next dial is due

@@ -38,7 +38,7 @@ const (
 // Outcome says what is to be done about a call of the agent.
 type Outcome uint8
 
-// The outcomes. Exhaustively:
+// The outcomes.
 const (
 	Queued  Outcome = iota // the call waits: see Next
 	Foreign                // nothing: another client of the call has the tools

@@ -25,7 +25,7 @@ type Transcript struct {
 // Role says whose an item is.
 type Role uint8
 
-// The roles. Exhaustively:
+// The roles.
 const (
 	User Role = iota
 	Agent

@@ -10,7 +10,6 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// An engine and what it exchanges with its recogniser.
 type (
 	// Engine recognises speech: it opens a Stream for each utterance.
 	Engine = backend.Engine
@@ -20,10 +19,12 @@ type (
 	EngineConfig = backend.Config
 	// EngineInfo describes an engine.
 	EngineInfo = backend.Info
-	// Update is a partial result, and Result the final one, with its words.
+	// Update is a partial result.
 	Update = backend.Update
+	// Result is the final result, with its words if the engine knows them.
 	Result = backend.Result
-	Word   = backend.Word
+	// Word is one word of a Result.
+	Word = backend.Word
 	// Pool is a recogniser whose engines run in processes of their own. Its caller closes it.
 	Pool = backend.Pool
 	// PoolOptions configure a Pool. Command is required.
