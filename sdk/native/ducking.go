@@ -23,18 +23,32 @@ const (
 	ramp = Rate * 5 / 1000
 )
 
-// gain is how loud the agent is played. A change takes effect at once, over a short ramp.
+// gain is how loud the agent is played. A change takes effect at once, over a short ramp. Safe for concurrent use.
 type gain struct {
+	mu     sync.Mutex
 	set    float32 // what the session has set
 	volume float32
 	now    float32
 }
 
-// newGain returns a gain of 1.
-func newGain() gain { return gain{set: 1, volume: 1, now: 1} }
+// setGain sets the gain, from 0 to 1.
+func (g *gain) setGain(gain float32) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.set = gain
+}
+
+// setVolume sets the volume, from 0 to 1.
+func (g *gain) setVolume(volume float32) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.volume = min(max(volume, 0), 1)
+}
 
 // apply scales a frame in place.
 func (g *gain) apply(pcm []int16) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	due := g.volume * g.set
 	from := g.now
 	g.now = due
@@ -50,39 +64,12 @@ func (g *gain) apply(pcm []int16) {
 	}
 }
 
-// gainControl is a gain that several goroutines set and use.
-type gainControl struct {
-	mu   sync.Mutex
-	gain gain
-}
-
-// setGain sets the gain, from 0 to 1.
-func (c *gainControl) setGain(gain float32) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.gain.set = gain
-}
-
-// setVolume sets the volume, from 0 to 1.
-func (c *gainControl) setVolume(volume float32) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.gain.volume = min(max(volume, 0), 1)
-}
-
-// apply scales a frame in place.
-func (c *gainControl) apply(pcm []int16) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.gain.apply(pcm)
-}
-
 // ducking is the gain of the agent over WebRTC, and the position in its sound that the user hears.
 type ducking struct {
-	mu    sync.Mutex
 	gain  gain
 	clock func() time.Time
 
+	mu           sync.Mutex
 	muted        bool      // the sound belongs to a response that was cut off
 	mutedUntil   time.Time // when muting ends in any case
 	silentFrames int       // how many frames in a row were silent since then
@@ -92,7 +79,7 @@ type ducking struct {
 	awaiting     bool
 }
 
-func newDucking() *ducking { return &ducking{gain: newGain(), clock: time.Now} }
+func newDucking() *ducking { return &ducking{gain: gain{set: 1, volume: 1, now: 1}, clock: time.Now} }
 
 // silenceMuted clears a frame of a muted response, and finds the end of that response.
 func (l *ducking) silenceMuted(pcm []int16) {
@@ -113,9 +100,9 @@ func (l *ducking) silenceMuted(pcm []int16) {
 
 // play scales the sound of the packet with this RTP timestamp, and notes that it is played.
 func (l *ducking) play(stamp uint32, pcm []int16) {
+	l.gain.apply(pcm)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.gain.apply(pcm)
 	l.played, l.end = true, stamp+uint32(len(pcm)*rtpPerMS*1000/Rate)
 }
 
@@ -140,16 +127,12 @@ type duckingPeer struct{ *peer }
 
 // SetGain implements sdk.Ducker.
 func (p duckingPeer) SetGain(gain float32) {
-	p.ducking.mu.Lock()
-	defer p.ducking.mu.Unlock()
-	p.ducking.gain.set = gain
+	p.ducking.gain.setGain(gain)
 }
 
 // SetVolume implements sdk.VolumeSetter.
 func (p duckingPeer) SetVolume(volume float32) error {
-	p.ducking.mu.Lock()
-	defer p.ducking.mu.Unlock()
-	p.ducking.gain.volume = min(max(volume, 0), 1)
+	p.ducking.gain.setVolume(volume)
 	return nil
 }
 

@@ -229,7 +229,7 @@ func TestTheServerIsAskedForTheCall(t *testing.T) {
 		g.Expect(r.ContentLength).To(gomega.BeZero())
 		w.WriteHeader(status)
 	}))
-	p := &peer{antiphon: true, location: "/v1/realtime/calls/rtc_1", server: newEndpoint(server.URL, "", server.Client())}
+	p := &peer{call: &call{antiphon: true}, location: "/v1/realtime/calls/rtc_1", server: newEndpoint(server.URL, "", server.Client())}
 	for of, lost := range map[int]bool{http.StatusBadRequest: false, http.StatusNotFound: true, http.StatusConflict: false, http.StatusBadGateway: false} {
 		status = of
 		g.Expect(p.Lost(t.Context())).To(gomega.Equal(lost), "status %d", status)

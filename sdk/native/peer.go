@@ -5,7 +5,6 @@ package native
 // One call over WebRTC.
 
 import (
-	"context"
 	"errors"
 	"net"
 	"slices"
@@ -25,25 +24,17 @@ const maxBuffered = 1 << 20
 
 // peer is one call over WebRTC.
 type peer struct {
-	opts            Options
-	server          endpoint
-	antiphon        bool
-	location        string // the path of the call at the server
-	kept            sdk.Resumption
-	microphoneGiven atomic.Bool // another peer has the microphone now
-	events          *eventSink
-	meter           *levelMeter
-	detection       *speechDetection // nil without a detector
-	ducking         *ducking         // nil without a detector
+	*call
+	server   endpoint
+	location string   // the path of the call at the server
+	ducking  *ducking // nil without a detector
 
 	pc      *webrtc.PeerConnection
 	link    *linkstate.Link
 	channel *webrtc.DataChannel
 	track   *webrtc.TrackLocalStaticRTP // nil without a microphone
-	muted   atomic.Bool
 
 	received atomic.Uint64 // packets of the agent that have come
-	workers  *workers
 }
 
 func newPeer(d *Dialer, c sdk.CallConfig, servers []webrtc.ICEServer, sink func(sdk.PeerEvent)) (*peer, error) {
@@ -51,27 +42,24 @@ func newPeer(d *Dialer, c sdk.CallConfig, servers []webrtc.ICEServer, sink func(
 	if err != nil {
 		return nil, err
 	}
-	p := &peer{opts: d.opts, server: d.server, pc: pc, workers: newWorkers()}
-	p.events = newEventSink(sink)
-	p.meter = newLevelMeter(p.events)
+	p := &peer{call: newCall(d.opts, c, sink), server: d.server, pc: pc}
 	if p.opts.Detector {
-		p.detection, p.ducking = newSpeechDetection(), newDucking()
+		p.ducking = newDucking()
 	}
-	p.muted.Store(c.Muted)
-	if err := p.prepare(c); err != nil {
+	if err := p.prepare(); err != nil {
 		return nil, errors.Join(err, hangup.Close(pc))
 	}
 	return p, nil
 }
 
 // prepare adds the track and the data channel, and takes the events of the connection.
-func (p *peer) prepare(c sdk.CallConfig) error {
+func (p *peer) prepare() error {
 	var err error
-	if c.NoMicrophone {
+	if p.speaking {
+		err = p.addTrack()
+	} else {
 		init := webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionRecvonly}
 		_, err = p.pc.AddTransceiverFromKind(webrtc.RTPCodecTypeAudio, init)
-	} else {
-		err = p.addTrack()
 	}
 	if err != nil {
 		return err
@@ -115,7 +103,7 @@ func (p *peer) addTrack() error {
 
 // start begins to send sound and to watch the connection, once the server has answered.
 func (p *peer) start(c sdk.CallConfig) {
-	if !c.NoMicrophone {
+	if p.speaking {
 		p.events.send(sdk.MicrophoneOpened{ID: c.Microphone})
 	}
 	p.workers.do(p.sendSound)
@@ -132,21 +120,13 @@ func (p *peer) sendSound() {
 	pcm := make([]int16, FrameSize)
 	packet := &rtp.Packet{Header: rtp.Header{Version: 2, PayloadType: 111}}
 	pace(p.workers.stop, func() {
-		if p.microphoneGiven.Load() {
+		if !p.microphoneFrame(pcm, p.reportDetection) {
 			return
 		}
-		if p.opts.Microphone != nil && p.track != nil {
-			p.opts.Microphone.Frame(pcm)
-		}
-		if p.muted.Load() {
-			clear(pcm)
-		}
-		p.meter.microphoneFrame(pcm)
-		if p.detection != nil {
-			p.detection.microphoneFrame(pcm, p.reportDetection)
+		if p.ducking != nil {
 			p.reportPosition()
 		}
-		if p.track == nil {
+		if !p.speaking {
 			return
 		}
 		coded, err := enc.encode(pcm)
@@ -271,17 +251,6 @@ func (p *peer) Send(message []byte) error {
 	}
 	return nil
 }
-
-// SetMuted implements sdk.Peer.
-func (p *peer) SetMuted(muted bool) { p.muted.Store(muted) }
-
-// SetMicrophone implements sdk.Peer: there is one microphone here, the Source.
-func (p *peer) SetMicrophone(context.Context, string) error {
-	return &sdk.Error{Kind: sdk.ErrUnavailable, Detail: "the program gives the microphone"}
-}
-
-// Antiphon implements sdk.Peer.
-func (p *peer) Antiphon() bool { return p.antiphon }
 
 // Close implements sdk.Peer.
 func (p *peer) Close() error {

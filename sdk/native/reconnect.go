@@ -38,17 +38,6 @@ func resumption(h http.Header, asked sdk.Resume) sdk.Resumption {
 	return sdk.Resumption{Token: token, Resumed: asked.Token != "" && token == asked.Token, Seen: h.Get(seenHeader)}
 }
 
-// takeMicrophone makes the former peer of a conversation stop using the microphone.
-func takeMicrophone(former sdk.Peer) {
-	if p, ok := former.(interface{ giveMicrophone() }); ok {
-		p.giveMicrophone()
-	}
-}
-
-func (p *peer) giveMicrophone() { p.microphoneGiven.Store(true) }
-
-func (p *socketPeer) giveMicrophone() { p.microphoneGiven.Store(true) }
-
 // takePlayback takes over the sound that the former peer has not played yet.
 func (p *socketPeer) takePlayback(former sdk.Peer) {
 	from, ok := former.(interface{ playback() *player })
@@ -66,12 +55,6 @@ func (p *socketPeer) takePlayback(former sdk.Peer) {
 
 // playback returns the player that a new peer takes over.
 func (p *socketPeer) playback() *player { return &p.player }
-
-// Resumption implements sdk.Resumable.
-func (p *peer) Resumption() sdk.Resumption { return p.kept }
-
-// Resumption implements sdk.Resumable.
-func (p *socketPeer) Resumption() sdk.Resumption { return p.kept }
 
 // Restart implements sdk.Restarter. After an error other than sdk.ErrUnavailable the call does not come back.
 func (p *peer) Restart(ctx context.Context) error {

@@ -8,7 +8,6 @@ import (
 	"context"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -49,16 +48,8 @@ func (d *SocketDialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk
 		return nil, unreachable(ctx, err)
 	}
 	conn.SetReadLimit(maxSocketMessage)
-	p := &socketPeer{
-		opts: d.opts, conn: conn, events: newEventSink(sink), speaking: !c.NoMicrophone, workers: newWorkers(),
-		gain: gainControl{gain: newGain()}, out: newSendQueue(), antiphon: answer.Header.Get(versionHeader) != "",
-	}
-	p.kept = resumption(answer.Header, c.Resume)
-	p.meter = newLevelMeter(p.events)
-	if p.opts.Detector {
-		p.detection = newSpeechDetection()
-	}
-	p.muted.Store(c.Muted)
+	p := &socketPeer{call: newCall(d.opts, c, sink), conn: conn, gain: gain{set: 1, volume: 1, now: 1}, out: newSendQueue()}
+	p.antiphon, p.kept = answer.Header.Get(versionHeader) != "", resumption(answer.Header, c.Resume)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	takeMicrophone(c.From)
 	if p.kept.Resumed {
@@ -85,25 +76,15 @@ func (d *SocketDialer) Pipeline(ctx context.Context) (sdk.Pipeline, error) {
 
 // socketPeer is one call over a WebSocket. It is an sdk.Player.
 type socketPeer struct {
-	opts            Options
-	conn            *websocket.Conn
-	antiphon        bool
-	kept            sdk.Resumption
-	microphoneGiven atomic.Bool // another peer has the microphone now
-	speaking        bool        // there is a microphone
-	muted           atomic.Bool
-	events          *eventSink
-	meter           *levelMeter
-	player          player
-	detection       *speechDetection // nil without a detector
+	*call
+	conn   *websocket.Conn
+	player player
+	gain   gain
+	out    *sendQueue
 
-	gain gainControl
-	out  *sendQueue
-
-	ctx     context.Context // ends with the connection
-	cancel  context.CancelFunc
-	ending  sync.Once // the end of the connection is reported once
-	workers *workers
+	ctx    context.Context // ends with the connection
+	cancel context.CancelFunc
+	ending sync.Once // the end of the connection is reported once
 }
 
 // start reports that the call is open, and starts its goroutines.
@@ -192,20 +173,8 @@ func (p *socketPeer) connectionEnded(err error) {
 
 // sendFrame sends one frame of the user's audio. If the server does not keep up, sendFrame drops frames of audio but no other events.
 func (p *socketPeer) sendFrame(pcm []int16) {
-	if p.microphoneGiven.Load() {
-		return
-	}
-	if p.opts.Microphone != nil && p.speaking {
-		p.opts.Microphone.Frame(pcm)
-	}
-	if p.muted.Load() {
-		clear(pcm)
-	}
-	p.meter.microphoneFrame(pcm)
-	if p.detection != nil {
-		p.detection.microphoneFrame(pcm, func(v sdk.Detection) { p.events.send(v.Event(sdk.PlayedPosition{}, false)) })
-	}
-	if p.speaking {
+	found := func(v sdk.Detection) { p.events.send(v.Event(sdk.PlayedPosition{}, false)) }
+	if p.microphoneFrame(pcm, found) && p.speaking {
 		p.out.put(wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: voice.PCM16ToBytes(nil, pcm)}), maxBuffered/2)
 	}
 }
@@ -251,17 +220,6 @@ func (p *socketPeer) Send(message []byte) error {
 	}
 	return nil
 }
-
-// SetMuted implements sdk.Peer.
-func (p *socketPeer) SetMuted(muted bool) { p.muted.Store(muted) }
-
-// SetMicrophone implements sdk.Peer. It always fails, because the only microphone is the Source that the program gave.
-func (p *socketPeer) SetMicrophone(context.Context, string) error {
-	return &sdk.Error{Kind: sdk.ErrUnavailable, Detail: "the program gives the microphone"}
-}
-
-// Antiphon implements sdk.Peer.
-func (p *socketPeer) Antiphon() bool { return p.antiphon }
 
 // Close implements sdk.Peer.
 func (p *socketPeer) Close() error {
