@@ -31,14 +31,6 @@ type SecretRules struct {
 // SecretBucket keeps client secrets where several servers find them, and a later process. Package internal/cluster has one, which this package does not import: it stands on a store.
 type SecretBucket interface{ secrets.Bucket }
 
-// newSecrets returns the store of client secrets: in a bucket, or in memory if that is nil.
-func newSecrets(in SecretBucket) secrets.Store {
-	if in == nil {
-		return secrets.NewMemory()
-	}
-	return secrets.NewShared(in)
-}
-
 // locks returns the fields of a session that the requester may not change.
 func (h *Handler) locks(who requester) conversation.Locks {
 	if who.secret == nil {
@@ -104,7 +96,7 @@ func (h *Handler) clientSecret(w http.ResponseWriter, r *http.Request, who reque
 		return p
 	}
 	value, expires, wait, err := h.secrets.Create(r.Context(), secrets.New{
-		Principal: who.principal, Session: settings, Size: len(body), Lifetime: lifetime, Most: h.rules.Load().SecretsPerPrincipal,
+		Principal: who.principal, Session: settings, Lifetime: lifetime, Most: h.rules.Load().SecretsPerPrincipal,
 	})
 	switch {
 	case errors.Is(err, secrets.ErrUnavailable):

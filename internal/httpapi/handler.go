@@ -96,7 +96,7 @@ type Handler struct {
 	rules    atomic.Pointer[rules]
 	env      env.Env
 	mux      *http.ServeMux
-	secrets  secrets.Store
+	secrets  *secrets.Store
 	origins  origin.Policy
 	budgets  *budget.Budgets
 	guard    *watchdog.Guard // bounds the calls of all sessions into the pipeline
@@ -144,7 +144,7 @@ func New(cfg Config) *Handler {
 	}
 	limits := cfg.WithDefaults(shareOfAll(cfg.Keys))
 	h := &Handler{
-		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: newSecrets(cfg.SecretBucket), budgets: budget.New(budget.Rates(cfg.Rates)),
+		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: secrets.NewStore(cfg.SecretBucket), budgets: budget.New(budget.Rates(cfg.Rates)),
 		memory: conversation.NewMemory(limits.Memory, limits.MaxSessions), messages: account.New(limits.MessageMemory),
 		calls: map[string]*callEntry{}, taking: takeover.New(cfg.Journal, env.System()), guard: watchdog.New(env.System(), watchdog.Defaults()),
 	}

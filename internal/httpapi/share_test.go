@@ -3,15 +3,13 @@ package httpapi
 // The share of calls, secrets and attempts of each principal.
 
 import (
-	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/onsi/gomega"
-
-	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/secrets"
 )
 
 // One client secret does not take all calls, and neither does one principal or one address.
@@ -85,11 +83,12 @@ func TestHalfOpenCallsMakeRoom(t *testing.T) {
 
 // The principal whose call it is pays for its reconnect, also when the client secret has expired.
 func TestAnExpiredSecretsReconnectIsCharged(t *testing.T) {
-	d := open(t, func(c *Config) { c.Keys, c.Rates = keys(t), Rates{RequestsPerMinute: 3} })
+	bucket := &sharedSecrets{values: map[string][]byte{}}
+	d := open(t, func(c *Config) { c.Keys, c.SecretBucket, c.Rates = keys(t), bucket, Rates{RequestsPerMinute: 3} })
 	value := d.secret(`{}`)
 	begun := d.offered("/v1/realtime/calls", value)
 	begun.begun()
-	d.h.secrets = expired{d.h.secrets}
+	bucket.change(11*time.Minute, nil)
 	again := func() int {
 		return d.ask(http.MethodPost, "/v1/realtime/calls", strings.NewReader(""), "Content-Type", "application/sdp",
 			"Authorization", "Bearer "+value, resumeHeader, begun.Header().Get(resumeHeader)).Code
@@ -101,37 +100,14 @@ func TestAnExpiredSecretsReconnectIsCharged(t *testing.T) {
 
 // While the store of client secrets is away, a secret begins no call, and it still ends the call that it has begun.
 func TestASecretWhoseStoreIsAway(t *testing.T) {
-	d := open(t, func(c *Config) { c.Keys = keys(t) })
+	bucket := &sharedSecrets{values: map[string][]byte{}}
+	d := open(t, func(c *Config) { c.Keys, c.SecretBucket = keys(t), bucket })
 	value := d.secret(`{}`)
 	location := d.offered("/v1/realtime/calls", value).begun()
-	d.h.secrets = away{d.h.secrets}
+	bucket.change(0, errors.New("away"))
 	w := d.offered("/v1/realtime/calls", value)
 	d.g.Expect(w.Code).To(gomega.Equal(http.StatusServiceUnavailable))
 	d.g.Expect(w.Body.String()).To(gomega.ContainSubstring("store_unavailable"))
 	d.g.Expect(w.Header().Get("Retry-After")).To(gomega.Equal("5"))
 	d.g.Expect(d.ask(http.MethodPost, location+"/hangup", nil, "Authorization", "Bearer "+value).Code).To(gomega.Equal(http.StatusOK))
-}
-
-// away is a store that does not answer.
-type away struct{ secrets.Store }
-
-// Find implements secrets.Store.
-func (a away) Find(ctx context.Context, value string) (s *secrets.Secret, known bool, stale error) {
-	s, known, stale = a.Store.Find(ctx, value)
-	if !known {
-		return s, known, stale
-	}
-	return &secrets.Secret{ID: s.ID, Expires: s.Expires}, known, secrets.ErrUnavailable
-}
-
-// expired is a store whose secrets have all expired.
-type expired struct{ secrets.Store }
-
-// Find implements secrets.Store.
-func (e expired) Find(ctx context.Context, value string) (s *secrets.Secret, known bool, stale error) {
-	s, known, stale = e.Store.Find(ctx, value)
-	if !known {
-		return s, known, stale
-	}
-	return &secrets.Secret{ID: s.ID, Expires: s.Expires}, known, secrets.ErrExpired
 }

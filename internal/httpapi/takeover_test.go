@@ -21,6 +21,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/journal"
 	"github.com/antiphon-rt/antiphon/internal/journal/journaltest"
+	"github.com/antiphon-rt/antiphon/internal/steps"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -245,24 +246,35 @@ type sharedSecrets struct {
 	mu     sync.Mutex
 	values map[string][]byte
 	ahead  time.Duration // of the real clock
+	away   error         // why it does not answer
+}
+
+// change has the bucket go by a clock that is ahead of the real one, and answer a Get with an error.
+func (b *sharedSecrets) change(ahead time.Duration, away error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ahead, b.away = ahead, away
 }
 
 func (b *sharedSecrets) SealKey() [32]byte { return [32]byte{1} }
 
-func (b *sharedSecrets) Get(_ context.Context, key string) ([]byte, uint64, error) {
+func (b *sharedSecrets) Get(_ context.Context, key string) (steps.Version, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.values[key] == nil {
-		return nil, 0, nil
+	if b.away != nil {
+		return steps.Version{}, b.away
 	}
-	return b.values[key], 1, nil
+	if b.values[key] == nil {
+		return steps.Version{}, steps.ErrNotFound
+	}
+	return steps.Version{Value: b.values[key], Revision: 1}, nil
 }
 
-func (b *sharedSecrets) Update(_ context.Context, key string, value []byte, _ uint64) (bool, error) {
+func (b *sharedSecrets) Update(_ context.Context, key string, value []byte, _ uint64) (uint64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.values[key] = value
-	return true, nil
+	return 1, nil
 }
 
 func (b *sharedSecrets) Delete(context.Context, string) error   { return nil }
@@ -287,9 +299,7 @@ func TestACallOfAnExpiredSecretGoesOn(t *testing.T) {
 	d, one := serve()
 	secret, other := d.secret(`{}`), d.secret(`{}`)
 	p := d.connectExtended(one, secret)
-	shared.mu.Lock()
-	shared.ahead = 11 * time.Minute
-	shared.mu.Unlock()
+	shared.change(11*time.Minute, nil)
 	after, two := serve()
 	again := p.reconnectURL(two, p.last)
 	after.connectRefused(two, secret, http.StatusUnauthorized, "client_secret_expired")

@@ -2,7 +2,6 @@
 package secrets
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base32"
@@ -14,7 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// What a client secret is, what a store of them does, and the text of a secret.
+// What a client secret is, and its text.
 
 // ID names a secret. It is a part of the secret's value and useless without the other parts.
 type ID [16]byte
@@ -25,16 +24,12 @@ type Secret struct {
 	Principal string       // the principal whose key created it
 	Session   wire.Session // the settings that it is bound to
 	Expires   int64        // seconds since 1970
-
-	size int // the size in bytes, with overhead
-	used bool
 }
 
 // New is a secret that a principal wants.
 type New struct {
 	Principal string
 	Session   wire.Session
-	Size      int // of the request, in bytes
 	Lifetime  time.Duration
 	Most      int // how many secrets the principal may have
 }
@@ -48,21 +43,6 @@ var (
 	// ErrUsed: the secret was for one call and has begun it.
 	ErrUsed = errors.New("the client secret was for one call")
 )
-
-// Store keeps client secrets. It is safe for concurrent use.
-type Store interface {
-	// Create creates a secret. expires is in seconds since 1970. With ErrTooMany, wait says after how long there will be room.
-	Create(ctx context.Context, made New) (value string, expires int64, wait time.Duration, err error)
-	// Find returns the secret with that value. known is false if the value is no secret of this store. For a secret that begins no call any more,
-	// stale says why: ErrExpired or ErrUsed.
-	Find(ctx context.Context, value string) (s *Secret, known bool, stale error)
-	// Use notes that the secret has begun a call. It returns ErrUsed if the secret has begun one before.
-	Use(ctx context.Context, s *Secret) error
-	// GiveBack undoes Use for a call that never began.
-	GiveBack(ctx context.Context, s *Secret)
-	// Len returns how many secrets there are.
-	Len() int
-}
 
 // prefix begins the protocol's client secrets.
 const prefix = "ek_"

@@ -15,23 +15,31 @@ import (
 )
 
 // create creates a secret for the model x, of a principal who may have all of them.
-func create(v Store, principal string, size int, lifetime time.Duration) (value string, expires int64, wait time.Duration) {
-	value, expires, wait, _ = v.Create(context.Background(), New{Principal: principal, Session: wire.Session{Model: "x"}, Size: size, Lifetime: lifetime, Most: Max})
+func create(v *Store, principal string, lifetime time.Duration) (value string, expires int64, wait time.Duration) {
+	value, expires, wait, _ = v.Create(context.Background(), New{Principal: principal, Session: wire.Session{Model: "x"}, Lifetime: lifetime, Most: Max})
 	return value, expires, wait
 }
 
-func find(v Store, value string) (s *Secret, known bool, stale error) {
+// fill has a store know n secrets of a principal, the first of which expires in 10 s, and each other one a second after the one before.
+func fill(v *Store, principal string, n, size int) {
+	for i := range n {
+		v.known[idOf(principal, size)] = time.Now().Add(time.Duration(10+i) * time.Second).Unix()
+	}
+	v.listed = time.Now().Add(24 * time.Hour) // it does not look into its bucket
+}
+
+func find(v *Store, value string) (s *Secret, known bool, stale error) {
 	return v.Find(context.Background(), value)
 }
 
 func TestSecretStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		v := NewMemory()
-		value, expires, _ := create(v, "desk", 100, 10*time.Second)
+		v := NewStore(nil)
+		value, expires, _ := create(v, "desk", 10*time.Second)
 		g.Expect(value).To(gomega.MatchRegexp("^ek_[a-z2-7]{64}$"))
 		g.Expect(expires).To(gomega.Equal(time.Now().Add(10 * time.Second).Unix()))
-		later, _, _ := create(v, "desk", 100, time.Hour)
+		later, _, _ := create(v, "desk", time.Hour)
 		g.Expect(later).NotTo(gomega.Equal(value))
 
 		s, ok, stale := find(v, value)
@@ -52,8 +60,9 @@ func TestSecretStore(t *testing.T) {
 		g.Expect(ok).To(gomega.BeTrue(), "it was a secret once")
 		g.Expect(stale).To(gomega.MatchError(ErrExpired))
 		g.Expect(again.ID).To(gomega.Equal(s.ID))
-		g.Expect(v.byID).To(gomega.HaveLen(1), "the store keeps nothing of it")
-		g.Expect(v.bytes).To(gomega.Equal(100 + overhead))
+		keys, err := v.bucket.Keys(t.Context())
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(keys).To(gomega.HaveLen(1), "the store keeps nothing of it")
 
 		for i := range later { // whatever is changed in it, it is no secret
 			for _, c := range "a7=_" {
@@ -63,7 +72,7 @@ func TestSecretStore(t *testing.T) {
 				}
 			}
 		}
-		_, ok, _ = find(NewMemory(), later)
+		_, ok, _ = find(NewStore(nil), later)
 		g.Expect(ok).To(gomega.BeFalse(), "it is a secret of another server")
 	})
 }
@@ -71,24 +80,23 @@ func TestSecretStore(t *testing.T) {
 func TestSecretStoreIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		v := NewMemory()
-		for i := range Max {
-			value, _, _ := create(v, "desk", 0, time.Duration(10+i)*time.Second)
-			g.Expect(value).NotTo(gomega.BeEmpty())
-		}
-		value, _, wait := create(v, "desk", 0, time.Minute)
+		v := NewStore(nil)
+		fill(v, "desk", Max, 0)
+		value, _, wait := create(v, "desk", time.Minute)
 		g.Expect(value).To(gomega.BeEmpty())
 		g.Expect(wait).To(gomega.Equal(10 * time.Second))
 		<-time.After(wait)
-		value, _, _ = create(v, "desk", 0, time.Minute)
+		value, _, _ = create(v, "desk", time.Minute)
 		g.Expect(value).NotTo(gomega.BeEmpty(), "the wait that create returned is enough")
 
-		v = NewMemory()
-		for range maxBytes/((1<<20)+overhead) + 1 {
-			value, _, _ = create(v, "desk", 1<<20, time.Minute)
-		}
+		v = NewStore(nil)
+		one := idOf("desk", 512<<10)
+		fill(v, "desk", maxBytes/one.size(), 512<<10)
+		_, bytes := v.counts()
+		g.Expect(maxBytes - bytes).To(gomega.BeNumerically("<", one.size()))
+		v.known[idOf("desk", maxBytes-bytes-overhead-sizeUnit)] = time.Now().Add(time.Hour).Unix() // now it is full to the last unit
+		value, _, _ = create(v, "desk", time.Minute)
 		g.Expect(value).To(gomega.BeEmpty())
-		g.Expect(v.bytes).To(gomega.BeNumerically("<=", maxBytes))
 	})
 }
 
@@ -96,25 +104,21 @@ func TestSecretStoreIsBounded(t *testing.T) {
 func TestSecretsOfAGreedyPrincipalMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		v := NewMemory()
-		first := ""
-		for i := range Max {
-			value, _, _ := create(v, "greedy", 0, time.Duration(10+i)*time.Second)
-			if first == "" {
-				first = value
-			}
-		}
-		modest, _, _ := create(v, "modest", 0, time.Minute)
+		v := NewStore(nil)
+		first, _, _ := create(v, "greedy", 9*time.Second)
+		fill(v, "greedy", Max-1, 0)
+		modest, _, _ := create(v, "modest", time.Minute)
 		g.Expect(modest).NotTo(gomega.BeEmpty())
 		_, _, stale := find(v, first)
-		g.Expect(stale).NotTo(gomega.BeNil(), "it made room")
+		g.Expect(stale).To(gomega.MatchError(ErrExpired), "it made room")
 		_, _, stale = find(v, modest)
 		g.Expect(stale).To(gomega.BeNil())
-		g.Expect(v.byID).To(gomega.HaveLen(Max))
-		g.Expect(v.of).To(gomega.Equal(map[string]int{"greedy": Max - 1, "modest": 1}))
+		counts, _ := v.counts()
+		g.Expect(v.known).To(gomega.HaveLen(Max))
+		g.Expect(counts).To(gomega.ConsistOf(Max-1, 1))
 
-		v = NewMemory()
-		create(v, "greedy", 0, time.Minute)
+		v = NewStore(nil)
+		create(v, "greedy", time.Minute)
 		_, _, wait, err := v.Create(t.Context(), New{Principal: "greedy", Lifetime: time.Hour, Most: 1})
 		g.Expect(err).To(gomega.MatchError(ErrTooMany))
 		g.Expect(wait).To(gomega.Equal(time.Minute))
@@ -123,8 +127,8 @@ func TestSecretsOfAGreedyPrincipalMakeRoom(t *testing.T) {
 
 // FuzzSecretValue checks that nobody but the server can make a secret.
 func FuzzSecretValue(f *testing.F) {
-	v := NewMemory()
-	value, _, _ := create(v, "desk", 0, time.Hour)
+	v := NewStore(nil)
+	value, _, _ := create(v, "desk", time.Hour)
 	f.Add(strings.Repeat("a", 64))
 	f.Add(value[len(prefix):])
 	f.Fuzz(func(t *testing.T, text string) {

@@ -1,6 +1,6 @@
 package secrets
 
-// Client secrets that several servers share, or that outlive the process: creates them in a bucket of a store, and finds them there.
+// The store of client secrets: creates them in a bucket, and finds them there. Several servers may share the bucket.
 
 import (
 	"bytes"
@@ -18,17 +18,18 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/account"
+	"github.com/antiphon-rt/antiphon/internal/steps"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Bucket is where secrets are kept. Its errors mean that the store does not answer. It is safe for concurrent use.
+// Bucket is where secrets are kept. A store.Bucket has all of it but SealKey and Now. It is safe for concurrent use.
 type Bucket interface {
 	// SealKey returns the key of the values of secrets, which all servers have.
 	SealKey() [32]byte
-	// Get returns a value and its revision. The revision is 0 if there is no such key.
-	Get(ctx context.Context, key string) (value []byte, revision uint64, err error)
-	// Update stores a value if the key still has that revision; 0 means that the key has no value. It returns false if somebody else was first.
-	Update(ctx context.Context, key string, value []byte, revision uint64) (stored bool, err error)
+	// Get returns a value, or steps.ErrNotFound.
+	Get(ctx context.Context, key string) (steps.Version, error)
+	// Update stores a value if the key still has that revision; 0 means that the key has no value. It returns the new revision, or steps.ErrConflict if somebody else was first.
+	Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error)
 	Delete(ctx context.Context, key string) error
 	// Keys returns all keys.
 	Keys(ctx context.Context) ([]string, error)
@@ -42,8 +43,12 @@ var ErrUnavailable = errors.New("the store of client secrets does not answer")
 // ErrTooLarge: the settings of a secret take too much room.
 var ErrTooLarge = errors.New("the settings of a client secret are too large")
 
-// Limits of Shared.
+// Limits of a Store.
 const (
+	Max      = 10_000   // secrets at a time
+	maxBytes = 64 << 20 // size of all of them
+	overhead = 2 << 10  // counted for each secret in addition
+
 	// answerWithin limits each operation.
 	answerWithin = 2 * time.Second
 	// listFor is how long the list of secrets counts. Secrets that other servers have made meanwhile do not count yet.
@@ -57,8 +62,8 @@ const (
 	maxCreating = 64
 )
 
-// Shared keeps client secrets in a Bucket. The id of a secret has a hash of its principal and its size, so the keys alone say who has how many.
-type Shared struct {
+// Store keeps client secrets in a Bucket. The id of a secret has a hash of its principal and its size, so the keys alone say who has how many. It is safe for concurrent use.
+type Store struct {
 	sealer
 	bucket Bucket
 
@@ -68,9 +73,13 @@ type Shared struct {
 	listed time.Time
 }
 
-// NewShared returns a Shared that keeps its secrets in a Bucket.
-func NewShared(in Bucket) *Shared {
-	return &Shared{sealer: sealer{in.SealKey()}, bucket: in, places: account.New(maxCreating), one: make(chan struct{}, 1), known: map[ID]int64{}}
+// NewStore returns a Store that keeps its secrets in a Bucket; in the memory of this server if that is nil.
+func NewStore(in Bucket) *Store {
+	places := account.New(maxCreating)
+	if in == nil {
+		in, places = newMemory(), nil // it answers at once
+	}
+	return &Store{sealer: sealer{in.SealKey()}, bucket: in, places: places, one: make(chan struct{}, 1), known: map[ID]int64{}}
 }
 
 // stored is a secret as the bucket has it.
@@ -140,15 +149,15 @@ func decode(value []byte) (s stored, err error) {
 }
 
 // now returns the time of the store's clock, or that of this server if the store does not answer.
-func (v *Shared) now(ctx context.Context) time.Time {
+func (v *Store) now(ctx context.Context) time.Time {
 	if now, err := v.bucket.Now(ctx); err == nil {
 		return now
 	}
 	return time.Now()
 }
 
-// Create implements Store. When there are as many secrets as there may be and another principal has more, that principal loses the one that expires next.
-func (v *Shared) Create(ctx context.Context, made New) (value string, expires int64, wait time.Duration, err error) {
+// Create creates a secret. expires is in seconds since 1970. With ErrTooMany, wait says after how long there will be room. When there are as many secrets as there may be and another principal has more, that principal loses the one that expires next.
+func (v *Store) Create(ctx context.Context, made New) (value string, expires int64, wait time.Duration, err error) {
 	text, err := encode(stored{Principal: made.Principal, Session: made.Session})
 	if err != nil {
 		return "", 0, 0, err
@@ -173,8 +182,7 @@ func (v *Shared) Create(ctx context.Context, made New) (value string, expires in
 	if wait, err := v.makeRoom(ctx, id, made.Most, now); err != nil {
 		return "", 0, wait, err
 	}
-	fresh, err := v.bucket.Update(ctx, keyOf(id, expires), text, 0)
-	if err != nil || !fresh { // two ids are never the same
+	if _, err := v.bucket.Update(ctx, keyOf(id, expires), text, 0); err != nil {
 		return "", 0, 0, unavailable(err)
 	}
 	v.known[id] = expires
@@ -185,7 +193,7 @@ func (v *Shared) Create(ctx context.Context, made New) (value string, expires in
 func unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
 
 // list reads which secrets there are, unless it has done so a moment ago, and forgets those that have expired. The caller has one.
-func (v *Shared) list(ctx context.Context, now time.Time) error {
+func (v *Store) list(ctx context.Context, now time.Time) error {
 	if time.Since(v.listed) >= listFor {
 		keys, err := v.bucket.Keys(ctx)
 		if err != nil {
@@ -208,7 +216,7 @@ func (v *Shared) list(ctx context.Context, now time.Time) error {
 }
 
 // makeRoom makes room for a secret of a principal who may have most. With ErrTooMany, wait says after how long there will be room. The caller has one.
-func (v *Shared) makeRoom(ctx context.Context, made ID, most int, now time.Time) (wait time.Duration, err error) {
+func (v *Store) makeRoom(ctx context.Context, made ID, most int, now time.Time) (wait time.Duration, err error) {
 	until := func(id ID) time.Duration { return time.Unix(v.known[id], 0).Sub(now) }
 	all := func(ID) bool { return true }
 	of := func(owner [ownerSize]byte) func(ID) bool { return func(id ID) bool { return id.owner() == owner } }
@@ -238,7 +246,7 @@ func (v *Shared) makeRoom(ctx context.Context, made ID, most int, now time.Time)
 }
 
 // counts returns how many secrets each principal has, and the size of all.
-func (v *Shared) counts() (of map[[ownerSize]byte]int, size int) {
+func (v *Store) counts() (of map[[ownerSize]byte]int, size int) {
 	of = map[[ownerSize]byte]int{}
 	for id := range v.known {
 		of[id.owner()]++
@@ -248,7 +256,7 @@ func (v *Shared) counts() (of map[[ownerSize]byte]int, size int) {
 }
 
 // next returns the secret that expires next of those for which counts is true.
-func (v *Shared) next(counts func(ID) bool) (first ID) {
+func (v *Store) next(counts func(ID) bool) (first ID) {
 	soonest := int64(math.MaxInt64)
 	for id, expires := range v.known {
 		if expires < soonest && counts(id) {
@@ -258,8 +266,9 @@ func (v *Shared) next(counts func(ID) bool) (first ID) {
 	return first
 }
 
-// Find implements Store. If the store does not answer, stale is an ErrUnavailable: the secret begins no call then, and it still controls the calls that it has begun.
-func (v *Shared) Find(ctx context.Context, value string) (s *Secret, known bool, stale error) {
+// Find returns the secret with that value. known is false if the value is no secret of this store. For a secret that begins no call any more, stale says why: ErrExpired or
+// ErrUsed, or ErrUnavailable if the store does not answer. It still controls the calls that it has begun.
+func (v *Store) Find(ctx context.Context, value string) (s *Secret, known bool, stale error) {
 	id, expires, ok := v.read(value)
 	if !ok {
 		return nil, false, nil
@@ -282,28 +291,28 @@ func (v *Shared) Find(ctx context.Context, value string) (s *Secret, known bool,
 }
 
 // get reads a secret. The error is ErrExpired for one that made room for others.
-func (v *Shared) get(ctx context.Context, s *Secret) (got stored, revision uint64, err error) {
-	value, revision, err := v.bucket.Get(ctx, keyOf(s.ID, s.Expires))
-	switch {
-	case err != nil:
-		return got, 0, unavailable(err)
-	case revision == 0:
+func (v *Store) get(ctx context.Context, s *Secret) (got stored, revision uint64, err error) {
+	found, err := v.bucket.Get(ctx, keyOf(s.ID, s.Expires))
+	if errors.Is(err, steps.ErrNotFound) {
 		return got, 0, ErrExpired
 	}
-	if got, err = decode(value); err != nil {
+	if err == nil {
+		got, err = decode(found.Value)
+	}
+	if err != nil {
 		return got, 0, unavailable(err)
 	}
-	return got, revision, nil
+	return got, found.Revision, nil
 }
 
-// Use implements Store. Of several servers that use a secret at the same time, one succeeds.
-func (v *Shared) Use(ctx context.Context, s *Secret) error { return v.mark(ctx, s, true) }
+// Use notes that the secret has begun a call. It returns ErrUsed if the secret has begun one before. Of several servers that use a secret at the same time, one succeeds.
+func (v *Store) Use(ctx context.Context, s *Secret) error { return v.mark(ctx, s, true) }
 
-// GiveBack implements Store. If the store does not answer, the secret stays used.
-func (v *Shared) GiveBack(ctx context.Context, s *Secret) { _ = v.mark(ctx, s, false) }
+// GiveBack undoes Use for a call that never began. If the store does not answer, the secret stays used.
+func (v *Store) GiveBack(ctx context.Context, s *Secret) { _ = v.mark(ctx, s, false) }
 
 // mark notes whether a secret is used.
-func (v *Shared) mark(ctx context.Context, s *Secret, used bool) error {
+func (v *Store) mark(ctx context.Context, s *Secret, used bool) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	got, revision, err := v.get(ctx, s)
@@ -318,18 +327,18 @@ func (v *Shared) mark(ctx context.Context, s *Secret, used bool) error {
 	if err != nil {
 		return err
 	}
-	first, err := v.bucket.Update(ctx, keyOf(s.ID, s.Expires), value, revision)
+	_, err = v.bucket.Update(ctx, keyOf(s.ID, s.Expires), value, revision)
 	switch {
+	case errors.Is(err, steps.ErrConflict):
+		return ErrUsed
 	case err != nil:
 		return unavailable(err)
-	case !first:
-		return ErrUsed
 	}
 	return nil
 }
 
-// Len implements Store. It returns how many secrets there were when this server created one.
-func (v *Shared) Len() int {
+// Len returns how many secrets there were when this server created one.
+func (v *Store) Len() int {
 	select {
 	case v.one <- struct{}{}:
 		defer func() { <-v.one }()

@@ -13,77 +13,62 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/steps"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// fakeBucket is a Bucket in memory.
+// fakeBucket is a Bucket in memory that has a clock of its own, and may be away.
 type fakeBucket struct {
-	mu     sync.Mutex
-	values map[string][]byte
-	last   map[string]uint64
-	now    time.Time
-	away   bool
+	*memory
+	mu   sync.Mutex
+	now  time.Time
+	away bool
 }
 
 func newFake() *fakeBucket {
-	return &fakeBucket{values: map[string][]byte{}, last: map[string]uint64{}, now: time.Now().Add(time.Hour)} // another clock than this one
+	return &fakeBucket{memory: newMemory(), now: time.Now().Add(time.Hour)}
 }
 
 var errAway = errors.New("away")
 
-// use runs do with the bucket, unless it is away.
-func (b *fakeBucket) use(do func()) error {
+func (b *fakeBucket) reachable() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.away {
 		return errAway
 	}
-	do()
 	return nil
 }
 
-func (b *fakeBucket) SealKey() [32]byte { return [32]byte{7} }
-
-func (b *fakeBucket) Get(_ context.Context, key string) (value []byte, revision uint64, err error) {
-	err = b.use(func() { value, revision = b.values[key], b.last[key] })
-	return value, revision, err
+func (b *fakeBucket) Get(ctx context.Context, key string) (steps.Version, error) {
+	if err := b.reachable(); err != nil {
+		return steps.Version{}, err
+	}
+	return b.memory.Get(ctx, key)
 }
 
-func (b *fakeBucket) Update(_ context.Context, key string, value []byte, revision uint64) (stored bool, err error) {
-	err = b.use(func() {
-		if stored = b.last[key] == revision; stored {
-			b.values[key] = value
-			b.last[key]++
-		}
-	})
-	return stored, err
+func (b *fakeBucket) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	if err := b.reachable(); err != nil {
+		return 0, err
+	}
+	return b.memory.Update(ctx, key, value, revision)
 }
 
-func (b *fakeBucket) Delete(_ context.Context, key string) error {
-	return b.use(func() {
-		delete(b.values, key)
-		delete(b.last, key)
-	})
+func (b *fakeBucket) Keys(ctx context.Context) (keys []string, err error) {
+	if err := b.reachable(); err != nil {
+		return nil, err
+	}
+	return b.memory.Keys(ctx)
 }
 
-func (b *fakeBucket) Keys(context.Context) (keys []string, err error) {
-	err = b.use(func() {
-		for key := range b.values {
-			keys = append(keys, key)
-		}
-	})
-	return keys, err
-}
-
-func (b *fakeBucket) Now(context.Context) (now time.Time, err error) {
-	err = b.use(func() { now = b.now })
-	return now, err
+func (b *fakeBucket) Now(context.Context) (time.Time, error) {
+	return b.now, b.reachable()
 }
 
 // A secret of one server is known to the others with all its settings, until it expires by the clock of the store.
 func TestServersShareSecrets(t *testing.T) {
 	g, in := gomega.NewWithT(t), newFake()
-	one, two := NewShared(in), NewShared(in)
+	one, two := NewStore(in), NewStore(in)
 	session := wire.DefaultSession()
 	session.Instructions, session.Truncation, session.Include = strings.Repeat("Be brief. ", 100_000), wire.Raw(`{"type":"retention_ratio"}`), []string{"x"}
 	session.Tools = []wire.Tool{{Type: "function", Name: "f", Parameters: wire.Raw(`{}`)}}
@@ -112,8 +97,8 @@ func TestServersShareSecrets(t *testing.T) {
 // Of many requests at several servers one uses a secret. A call that did not begin gives it back.
 func TestASharedSecretIsUsedOnce(t *testing.T) {
 	g, in := gomega.NewWithT(t), newFake()
-	servers := []*Shared{NewShared(in), NewShared(in), NewShared(in)}
-	value, _, _ := create(servers[0], "desk", 0, time.Minute)
+	servers := []*Store{NewStore(in), NewStore(in), NewStore(in)}
+	value, _, _ := create(servers[0], "desk", time.Minute)
 	use := func() (used int) {
 		var all sync.WaitGroup
 		results := make(chan error, 30)
@@ -150,10 +135,10 @@ func TestSharedSecretsAreBounded(t *testing.T) {
 	g, in := gomega.NewWithT(t), newFake()
 	made := New{Principal: "desk", Lifetime: time.Minute, Most: 3}
 	for range made.Most {
-		_, _, _, err := NewShared(in).Create(t.Context(), made)
+		_, _, _, err := NewStore(in).Create(t.Context(), made)
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 	}
-	v := NewShared(in)
+	v := NewStore(in)
 	_, _, wait, err := v.Create(t.Context(), made)
 	g.Expect(err).To(gomega.MatchError(ErrTooMany))
 	g.Expect(wait).To(gomega.BeNumerically("~", time.Minute, time.Second))
@@ -166,7 +151,7 @@ func TestSharedSecretsAreBounded(t *testing.T) {
 		v.known[id] = in.now.Add(time.Hour + time.Duration(i)*time.Second).Unix()
 	}
 	v.listed = time.Now().Add(time.Hour)
-	modest, _, _ := create(v, "modest", 0, time.Minute)
+	modest, _, _ := create(v, "modest", time.Minute)
 	g.Expect(modest).NotTo(gomega.BeEmpty())
 	g.Expect(v.known).To(gomega.HaveLen(Max))
 	counts, _ := v.counts()
@@ -181,8 +166,8 @@ func TestSharedSecretsAreBounded(t *testing.T) {
 func TestTheStoreOfSecretsIsAway(t *testing.T) {
 	g, in := gomega.NewWithT(t), newFake()
 	in.now = time.Now()
-	v := NewShared(in)
-	value, _, _ := create(v, "desk", 0, time.Minute)
+	v := NewStore(in)
+	value, _, _ := create(v, "desk", time.Minute)
 	s, _, _ := find(v, value)
 	in.away = true
 	away, known, stale := find(v, value)
@@ -201,7 +186,7 @@ func TestTheStoreOfSecretsIsAway(t *testing.T) {
 func TestOnePrincipalDoesNotHoldUpTheSecretsOfAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		v := NewShared(newFake())
+		v := NewStore(newFake())
 		v.one <- struct{}{} // a secret is being created, and takes its time
 		results := make(chan error, 901)
 		create := func(principal string) {
