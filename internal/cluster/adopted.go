@@ -10,12 +10,6 @@ import (
 	"time"
 )
 
-// Adopted is the id or the token of a call that a server has taken over.
-type Adopted struct {
-	Mark  string // the marked part
-	Epoch uint32 // of the server as the owner of the call
-}
-
 // code stands for an id or a token in a record: who reads the record learns neither.
 type code [8]byte
 

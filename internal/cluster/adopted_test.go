@@ -29,7 +29,7 @@ func (c *servers) adopts(m *member, epoch uint32, marks ...string) {
 	m.epoch.Store(epoch)
 	l := Load{Most: 10}
 	for _, mark := range marks {
-		l.Adopted = append(l.Adopted, Adopted{mark, epoch})
+		l.Adopted = append(l.Adopted, Adopted{Mark: mark, Epoch: epoch})
 	}
 	c.publish(m.Node, l)
 }
@@ -150,7 +150,7 @@ func TestTheListOfAdoptedCalls(t *testing.T) {
 	key := sealKey("key")
 	var many []Adopted
 	for i := range 2 * maxAdopted {
-		many = append(many, Adopted{fmt.Sprint("call ", i), uint32(i + 2)}) //nolint:gosec // small
+		many = append(many, Adopted{Mark: fmt.Sprint("call ", i), Epoch: uint32(i + 2)}) //nolint:gosec // small
 	}
 	text := key.writeAdopted(many)
 	g.Expect(text).To(gomega.HaveLen(maxAdopted * adoptedSize))

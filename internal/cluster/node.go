@@ -181,7 +181,7 @@ func (n *Node) publish(ctx context.Context) error {
 		return nil
 	}
 	now := load()
-	now.Use = mostUses(now.Use)
+	now.Uses = mostUses(now.Uses)
 	value, err := json.Marshal(record{Name: n.cfg.Name, URL: n.cfg.URL, Load: now, Adopted: n.key.writeAdopted(now.Adopted), Shares: n.key.shares(now.Shares)})
 	if err != nil {
 		return err

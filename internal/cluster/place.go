@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// clearly is by how much the share of another server (Load.share) must be lower than that of this one before it gets a new call. With less, passing the call on costs more
+// clearly is by how much the share of another server (shareOf) must be lower than that of this one before it gets a new call. With less, passing the call on costs more
 // than it gains, and the figures are up to a second old.
 const clearly = 0.1
 
@@ -47,7 +47,7 @@ func (n *Node) Place(w http.ResponseWriter, r *http.Request, onlyIfFull bool) (a
 
 // place returns the server that gets a new call, none of those that were asked, and counts the call; nil for this server, whose load is own.
 func (t *table) place(own Load, onlyIfFull bool, now time.Time, asked ...string) *peer {
-	most := own.share() - clearly
+	most := shareOf(own) - clearly
 	switch {
 	case own.Full || own.Draining:
 		most = 1
@@ -63,7 +63,7 @@ func (t *table) place(own Load, onlyIfFull bool, now time.Time, asked ...string)
 		}
 		load := p.Load
 		load.Calls += p.placed
-		if share := load.share(); share < most || share == most && least == nil {
+		if share := shareOf(load); share < most || share == most && least == nil {
 			least, most = p, share
 		}
 	}

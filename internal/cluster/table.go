@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/httpapi/fleet"
 	"github.com/antiphon-rt/antiphon/internal/store"
 )
 
@@ -20,28 +21,18 @@ const (
 	maxNodes = 64
 )
 
-// Load is how busy a server is.
-type Load struct {
-	Calls    int     `json:"calls"` // that it has
-	Most     int     `json:"most"`  // that it takes
-	Late     float64 `json:"late"`  // the share of the audio that is late, in percent
-	CPU      float64 `json:"cpu"`   // the share of the processor time that is used, in percent
-	Full     bool    `json:"full"`  // it takes no further call at the moment
-	Draining bool    `json:"draining"`
-
-	Use map[string]Use `json:"use,omitempty"` // of each principal that uses anything
-
-	// Shares are how many calls each of some names has. The record has them under codes.
-	Shares map[string]int `json:"-"`
-	// Adopted are the ids and tokens of the calls that the server has taken over, the newest first. The record has them as writeAdopted writes them.
-	Adopted []Adopted `json:"-"`
-}
+// What a server publishes of itself: see package fleet.
+type (
+	Load    = fleet.Standing
+	Use     = fleet.Use
+	Adopted = fleet.Adopted
+)
 
 // busyCPU is the processor time, in percent, below which it says nothing about the calls: the start of a program takes as much.
 const busyCPU = 50
 
-// share returns how much of its calls, or of its processor time if that is much, a server uses: 1 is all.
-func (l Load) share() float64 {
+// shareOf returns how much of its calls, or of its processor time if that is much, a server uses: 1 is all.
+func shareOf(l Load) float64 {
 	share := float64(l.Calls) / float64(max(l.Most, 1))
 	if l.CPU > busyCPU {
 		share = max(share, l.CPU/100)

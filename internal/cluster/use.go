@@ -10,17 +10,6 @@ import (
 	"time"
 )
 
-// Use is what a principal uses of one server.
-type Use struct {
-	Calls int `json:"calls,omitempty"` // now
-	// Requests and Tokens are what the server has taken from the principal's budget since it started.
-	Requests uint64 `json:"requests,omitempty"`
-	Tokens   uint64 `json:"tokens,omitempty"`
-	// RequestsShort and TokensShort are how much less than a full minute the budget has now, with what the others have taken.
-	RequestsShort uint64 `json:"requests_short,omitempty"`
-	TokensShort   uint64 `json:"tokens_short,omitempty"`
-}
-
 // maxUses is how many principals a server publishes: those with most calls first.
 const maxUses = 2000
 
@@ -45,7 +34,7 @@ func (n *Node) Others(principal string) (calls, most int) {
 }
 
 func (t *table) others(principal string, now time.Time) (calls, most int) {
-	return t.sum(now, func(r record) int { return r.Use[principal].Calls })
+	return t.sum(now, func(r record) int { return r.Uses[principal].Calls })
 }
 
 // sum returns the sum of how many calls the other servers have of something, and how many they take.
@@ -92,7 +81,7 @@ func (t *table) uses() map[string]map[string]Use {
 	defer t.mu.Unlock()
 	all := make(map[string]map[string]Use, len(t.peers))
 	for id, p := range t.peers {
-		all[id] = p.Use
+		all[id] = p.Uses
 	}
 	return all
 }

@@ -40,7 +40,7 @@ func TestBudgetsAreShared(t *testing.T) {
 func TestCallsOfOtherServers(t *testing.T) {
 	g, now := gomega.NewWithT(t), time.Now()
 	known := newTable("own")
-	load := Load{Most: 10, Use: map[string]Use{"desk": {Calls: 3}, "liar": {Calls: -3}}}
+	load := Load{Most: 10, Uses: map[string]Use{"desk": {Calls: 3}, "liar": {Calls: -3}}}
 	known.update(map[string]store.Entry{"a": entry(t, load, now), "b": entry(t, load, now.Add(-silence)), "own": entry(t, load, now)}, now, now)
 	others := func(principal string, at time.Time) []int {
 		calls, most := known.others(principal, at)
@@ -92,7 +92,7 @@ func TestUsesTravel(t *testing.T) {
 	one, two := c.node("http://127.0.0.1:1"), c.node("http://127.0.0.1:2")
 	took := make(chan string, 10)
 	load := func(requests uint64) func() Load {
-		return func() Load { return Load{Most: 5, Use: map[string]Use{"desk": {Calls: 2, Requests: requests}}} }
+		return func() Load { return Load{Most: 5, Uses: map[string]Use{"desk": {Calls: 2, Requests: requests}}} }
 	}
 	c.g.Expect(two.Publish(t.Context(), load(0), func(principal string, requests, tokens uint64) { took <- fmt.Sprint(principal, requests, tokens) })).To(gomega.Succeed())
 	c.g.Expect(one.Publish(t.Context(), load(1), func(string, uint64, uint64) {})).To(gomega.Succeed())

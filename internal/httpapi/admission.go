@@ -31,10 +31,7 @@ func (h *Handler) OthersUsed(principal string, requests, tokens uint64) {
 
 // uses returns what each principal uses. The caller holds mu.
 func (h *Handler) uses() map[string]Use {
-	all := map[string]Use{}
-	for principal, u := range h.budgets.Used() {
-		all[principal] = Use{Requests: u.Requests, Tokens: u.Tokens, RequestsShort: u.RequestsShort, TokensShort: u.TokensShort}
-	}
+	all := h.budgets.Used()
 	if h.rules.Load().keys == nil {
 		return all
 	}

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/fleet"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/fleet"
 )
 
 // Cluster are the servers that share a store, with this one. Package internal/cluster has one, which this package does not import: it stands on a store.

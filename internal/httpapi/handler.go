@@ -144,7 +144,7 @@ func New(cfg Config) *Handler {
 	}
 	limits := cfg.WithDefaults(shareOfAll(cfg.Keys))
 	h := &Handler{
-		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: secrets.NewStore(cfg.SecretBucket), budgets: budget.New(budget.Rates(cfg.Rates)),
+		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: secrets.NewStore(cfg.SecretBucket), budgets: budget.New(cfg.Rates),
 		memory: conversation.NewMemory(limits.Memory, limits.MaxSessions), messages: account.New(limits.MessageMemory),
 		calls: map[string]*callEntry{}, taking: takeover.New(cfg.Journal, env.System()), guard: watchdog.New(env.System(), watchdog.Defaults()),
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/hex"
 	"net/http"
 
-	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/fleet"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/fleet"
 )
 
 // Requests that count once: gives those that begin or end something to Config.Once.

@@ -13,7 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc"
 	"github.com/antiphon-rt/antiphon/internal/call/ws"
-	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/fleet"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/fleet"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/takeover"
 	"github.com/antiphon-rt/antiphon/wire"
 )

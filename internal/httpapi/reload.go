@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/antiphon-rt/antiphon/internal/apikey"
-	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/budget"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/limits"
 )
 
@@ -39,7 +38,7 @@ func (h *Handler) Reload(to Rules) error {
 		return ErrKeylessReload
 	}
 	h.setRules(to)
-	h.budgets.Reload(budget.Rates(to.Rates))
+	h.budgets.Reload(to.Rates)
 	limits := h.rules.Load()
 	h.memory.Resize(limits.Memory, limits.MaxSessions)
 	h.messages.Resize(limits.MessageMemory)

@@ -198,18 +198,7 @@ func (s *Storage) Publish(ctx context.Context, of *server.Server) error {
 	if s.node == nil {
 		return nil
 	}
-	return s.node.Publish(ctx, func() cluster.Load {
-		now := of.Standing()
-		uses := make(map[string]cluster.Use, len(now.Uses))
-		for principal, u := range now.Uses {
-			uses[principal] = cluster.Use(u)
-		}
-		adopted := make([]cluster.Adopted, 0, len(now.Adopted))
-		for _, a := range now.Adopted {
-			adopted = append(adopted, cluster.Adopted(a))
-		}
-		return cluster.Load{Calls: now.Calls, Most: now.Most, Late: now.Late, CPU: now.CPU, Full: now.Full, Draining: now.Draining, Use: uses, Shares: now.Shares, Adopted: adopted}
-	}, of.OthersUsed)
+	return s.node.Publish(ctx, of.Standing, of.OthersUsed)
 }
 
 // Close ends the runs that are worked on, leaves the cluster, and closes the store. Runs that have not ended when ctx is done go on at the next start. Beyond that, Close takes 30 s

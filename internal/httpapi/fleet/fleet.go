@@ -32,28 +32,35 @@ type Cluster interface {
 	Stats() (nodes int, passed map[string]uint64)
 }
 
-// Standing is how many calls a Handler has, and whether it takes more.
+// Standing is how busy a server is, as the others know it.
 type Standing struct {
-	Calls, Most int     // now, and at most
-	Late, CPU   float64 // the share of late audio and of processor time, in percent
-	// Full says that it refuses each new call at the moment, and Draining that it will not take calls any more.
-	Full, Draining bool
-	// Uses are what each principal uses, if the server asks for keys.
-	Uses map[string]Use
-	// Shares are how many calls each client secret and each client address has, by a name that stands for it on all servers.
-	Shares map[string]int
-	// Adopted are the ids and tokens of the calls that it has taken over, the newest first.
-	Adopted []Adopted
+	Calls    int     `json:"calls"` // that it has
+	Most     int     `json:"most"`  // that it takes
+	Late     float64 `json:"late"`  // the share of the audio that is late, in percent
+	CPU      float64 `json:"cpu"`   // the share of the processor time that is used, in percent
+	Full     bool    `json:"full"`  // it takes no further call at the moment
+	Draining bool    `json:"draining"`
+
+	Uses map[string]Use `json:"use,omitempty"` // of each principal that uses anything, if the server asks for keys
+
+	// Shares are how many calls each client secret and each client address has, by a name that stands for it on all servers. Other servers learn a code of the name.
+	Shares map[string]int `json:"-"`
+	// Adopted are the ids and tokens of the calls that the server has taken over, the newest first. Other servers learn a code of each.
+	Adopted []Adopted `json:"-"`
 }
 
-// Use is what a principal uses of a Handler.
+// Use is what a principal uses of one server.
 type Use struct {
-	Calls int
-	// Requests and Tokens were taken from its budget since the start. RequestsShort and TokensShort are how much less than a full minute the budget has.
-	Requests, Tokens, RequestsShort, TokensShort uint64
+	Calls int `json:"calls,omitempty"` // now
+	// Requests and Tokens are what the server has taken from the principal's budget since it started.
+	Requests uint64 `json:"requests,omitempty"`
+	Tokens   uint64 `json:"tokens,omitempty"`
+	// RequestsShort and TokensShort are how much less than a full minute the budget has now, with what the others have taken.
+	RequestsShort uint64 `json:"requests_short,omitempty"`
+	TokensShort   uint64 `json:"tokens_short,omitempty"`
 }
 
-// Adopted is the marked part of the id or of the token of a call that a Handler has taken over, and the Handler's epoch as the owner of the call.
+// Adopted is the marked part of the id or of the token of a call that a server has taken over, and the server's epoch as the owner of the call.
 type Adopted struct {
 	Mark  string
 	Epoch uint32

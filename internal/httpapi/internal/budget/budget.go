@@ -7,30 +7,19 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/ratelimit"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/fleet"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/limits"
 	"github.com/antiphon-rt/antiphon/wire"
 )
-
-// Rates limit what one principal uses in a minute: see httpapi.Rates. 0 is no limit.
-type Rates struct {
-	RequestsPerMinute int
-	TokensPerMinute   int
-}
 
 // budget is what one principal may still use. It implements ratelimit.Limiter.
 type budget struct {
 	mu               sync.Mutex
 	requests, tokens *link.TokenBucket // nil without limit
-	used             Use
+	used             fleet.Use         // without calls
 }
 
-// Use is what was taken from a principal's budget.
-type Use struct {
-	Requests, Tokens uint64 // since the start
-	// RequestsShort and TokensShort are how much less than a full minute there is, with what other servers have taken.
-	RequestsShort, TokensShort uint64
-}
-
-func newBudget(r Rates, now time.Time) *budget {
+func newBudget(r limits.Rates, now time.Time) *budget {
 	b := &budget{}
 	if r.RequestsPerMinute > 0 {
 		b.requests = PerMinute(r.RequestsPerMinute, now)
@@ -94,15 +83,15 @@ func (b *budget) Spend(tokens int) []wire.RateLimit {
 // Budgets holds the budgets of all principals. There are at most as many principals as keys. It is safe for concurrent use.
 type Budgets struct {
 	mu    sync.Mutex
-	rates Rates
+	rates limits.Rates
 	of    map[string]*budget
 }
 
 // New returns the budgets of principals with these rates.
-func New(rates Rates) *Budgets { return &Budgets{rates: rates} }
+func New(rates limits.Rates) *Budgets { return &Budgets{rates: rates} }
 
 // Reload changes the rates. The budgets begin anew if the rates are others.
-func (b *Budgets) Reload(rates Rates) {
+func (b *Budgets) Reload(rates limits.Rates) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.rates != rates {
@@ -114,7 +103,7 @@ func (b *Budgets) Reload(rates Rates) {
 func (b *Budgets) find(principal string) *budget {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.rates == (Rates{}) {
+	if b.rates == (limits.Rates{}) {
 		return nil
 	}
 	if b.of[principal] == nil {
@@ -136,17 +125,17 @@ func (b *Budgets) Charge(principal string) (wait time.Duration, ok bool) {
 }
 
 // Used returns what was taken from the budget of each principal, without what other servers have taken.
-func (b *Budgets) Used() map[string]Use {
+func (b *Budgets) Used() map[string]fleet.Use {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	all := make(map[string]Use, len(b.of))
+	all := make(map[string]fleet.Use, len(b.of))
 	for principal, own := range b.of {
 		all[principal] = own.use()
 	}
 	return all
 }
 
-func (b *budget) use() Use {
+func (b *budget) use() fleet.Use {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	u := b.used

@@ -9,13 +9,14 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/limits"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
 func TestBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		all := New(Rates{RequestsPerMinute: 2, TokensPerMinute: 600})
+		all := New(limits.Rates{RequestsPerMinute: 2, TokensPerMinute: 600})
 		b := all.find("desk")
 		g.Expect(all.find("desk")).To(gomega.BeIdenticalTo(b))
 		g.Expect(all.find("kitchen")).NotTo(gomega.BeIdenticalTo(b))
@@ -46,7 +47,7 @@ func TestBudget(t *testing.T) {
 			{Name: "tokens", Limit: 600, Remaining: 100, ResetSeconds: 50},
 		}))
 
-		none := New(Rates{})
+		none := New(limits.Rates{})
 		g.Expect(none.Limiter("desk")).To(gomega.BeNil())
 		_, ok = none.Charge("desk")
 		g.Expect(ok).To(gomega.BeTrue())

@@ -12,11 +12,15 @@ import (
 
 // The ICE servers of one client.
 
-// Config are the STUN and TURN servers: see httpapi.ICEServers.
+// Config are the STUN and TURN servers that clients use. The zero value is none.
 type Config struct {
-	URLs     []string
-	Secret   string
-	Lifetime time.Duration // 0 takes 10 minutes
+	// URLs are those of the servers, such as "stun:stun.example.org:3478" or "turn:turn.example.org:3478?transport=tcp". HOST in a URL
+	// stands for the host of the client's request.
+	URLs []string
+	// Secret is what the server shares with the TURN servers, to make credentials for them. Without it a TURN server is useless.
+	Secret string
+	// Lifetime is how long a credential can begin an allocation; 0 takes 10 minutes.
+	Lifetime time.Duration
 }
 
 const defaultLifetime = 10 * time.Minute

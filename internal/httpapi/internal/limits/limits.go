@@ -2,6 +2,7 @@
 package limits
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/call/session"
@@ -72,41 +73,21 @@ type Limits struct {
 	SecretsPerPrincipal int
 }
 
-// Limits of a Handler, unless its Config says otherwise.
-const (
-	defaultMaxSessions = 200
-	defaultMaxMessage  = 16 << 20
-	// defaultMessageMemory is 16 events of the largest size.
-	defaultMessageMemory = 256 << 20
-	// defaultEventsPerSecond is how many events of one client pass in a second.
-	defaultEventsPerSecond = 500
-	defaultMemory          = 1 << 30
-	defaultCallsPerSecret  = 8
-	defaultCallAttempts    = 60
-)
-
 // AddressShare says that a client address may have the part 1 / AddressShare of all calls, unless CallsPerAddress says how many.
 const AddressShare = 4
 
 // WithDefaults returns the limits with defaults for zero fields, for a server where a principal may have a share-th part of all.
 func (l Limits) WithDefaults(share int) Limits {
-	or(&l.MaxSessions, defaultMaxSessions)
-	or(&l.MaxMessage, defaultMaxMessage)
-	or(&l.MessageMemory, defaultMessageMemory)
-	or(&l.EventsPerSecond, defaultEventsPerSecond)
-	or(&l.LongestCall, session.LongestCall)
-	or(&l.Memory, defaultMemory)
-	or(&l.CallsPerPrincipal, max(1, l.MaxSessions/share))
-	or(&l.CallsPerSecret, defaultCallsPerSecret)
-	or(&l.CallsPerAddress, max(1, l.MaxSessions/AddressShare))
-	or(&l.CallAttempts, defaultCallAttempts)
-	or(&l.SecretsPerPrincipal, secrets.Max/share)
+	l.MaxSessions = cmp.Or(l.MaxSessions, 200)
+	l.MaxMessage = cmp.Or(l.MaxMessage, 16<<20)
+	l.MessageMemory = cmp.Or(l.MessageMemory, 256<<20) // 16 events of the largest size
+	l.EventsPerSecond = cmp.Or(l.EventsPerSecond, 500)
+	l.LongestCall = cmp.Or(l.LongestCall, session.LongestCall)
+	l.Memory = cmp.Or(l.Memory, 1<<30)
+	l.CallsPerPrincipal = cmp.Or(l.CallsPerPrincipal, max(1, l.MaxSessions/share))
+	l.CallsPerSecret = cmp.Or(l.CallsPerSecret, 8)
+	l.CallsPerAddress = cmp.Or(l.CallsPerAddress, max(1, l.MaxSessions/AddressShare))
+	l.CallAttempts = cmp.Or(l.CallAttempts, 60)
+	l.SecretsPerPrincipal = cmp.Or(l.SecretsPerPrincipal, secrets.Max/share)
 	return l
-}
-
-// or sets *v to def if it is zero.
-func or[T int | int64 | time.Duration](v *T, def T) {
-	if *v == 0 {
-		*v = def
-	}
 }
