@@ -14,6 +14,8 @@ var (
 	ErrBackpressure = errors.New("client does not read its events")
 	// ErrMessageTooLarge means that the client sent a message above the limit. The call has failed.
 	ErrMessageTooLarge = errors.New("client sent a message above the limit")
+	// ErrTooManyPieces means that the client sent its events in more small packets than a client needs. The call has failed.
+	ErrTooManyPieces = errors.New("client sends its events in too many small pieces, or faster than the server takes them: send fewer and larger events")
 	// ErrHungUp means that the client closed the connection.
 	ErrHungUp = errors.New("client hung up")
 	// ErrUnreachable means that no path to the client was found, or that the path was lost for good.

@@ -235,10 +235,15 @@ func connected(g gomega.Gomega, r *recorder) {
 	g.Eventually(func() int { r.mu.Lock(); defer r.mu.Unlock(); return r.opened }, soon).Should(gomega.Equal(1))
 }
 
-// cuttable is a socket that can lose its network.
+// cuttable is a socket that can lose its network, or have a bad one.
 type cuttable struct {
 	*net.UDPConn
 	cut atomic.Bool
+	bad atomic.Bool // every 50th packet that it sends is lost, and every 20th comes after the next one
+
+	mu   sync.Mutex
+	sent int
+	late []byte
 }
 
 func (c *cuttable) ReadFrom(b []byte) (int, net.Addr, error) {
@@ -254,7 +259,25 @@ func (c *cuttable) WriteTo(b []byte, addr net.Addr) (int, error) {
 	if c.cut.Load() {
 		return len(b), nil
 	}
-	return c.UDPConn.WriteTo(b, addr)
+	if !c.bad.Load() {
+		return c.UDPConn.WriteTo(b, addr)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent++
+	if c.sent%50 == 0 {
+		return len(b), nil
+	}
+	if c.sent%20 == 1 {
+		c.late = slices.Clone(b)
+		return len(b), nil
+	}
+	if n, err := c.UDPConn.WriteTo(b, addr); c.late == nil || err != nil {
+		return n, err
+	}
+	_, err := c.UDPConn.WriteTo(c.late, addr)
+	c.late = nil
+	return len(b), err
 }
 
 // ssrcChanger is an interceptor that gives each outgoing packet the next SSRC.

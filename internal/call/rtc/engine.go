@@ -3,7 +3,6 @@ package rtc
 import (
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/pion/interceptor"
 	"github.com/pion/interceptor/pkg/nack"
 	"github.com/pion/interceptor/pkg/report"
-	"github.com/pion/transport/v4/packetio"
 	"github.com/pion/transport/v4/stdnet"
 	"github.com/pion/webrtc/v4"
 
@@ -59,13 +57,13 @@ func New(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// newConnection returns a peer connection for an offer, whose streams read into buffers of that kind.
-func (e *Engine) newConnection(o offer.Offer, buffers func(packetio.BufferPacketType, uint32) io.ReadWriteCloser) (*webrtc.PeerConnection, error) {
+// newConnection returns a peer connection for an offer, with the limits of p for its streams and pieces.
+func (e *Engine) newConnection(o offer.Offer, p *Peer) (*webrtc.PeerConnection, error) {
 	setting := e.setting
 	if e.cfg.LoopbackOnly && o.Firefox {
 		e.besideLoopback(&setting)
 	}
-	setting.BufferFactory = buffers
+	setting.BufferFactory, setting.LoggerFactory = p.streamBuffer, pieceLog{e.log, &p.taken.pieces}
 	return webrtc.NewAPI(webrtc.WithMediaEngine(e.media), webrtc.WithInterceptorRegistry(e.registry),
 		webrtc.WithSettingEngine(setting)).NewPeerConnection(webrtc.Configuration{})
 }

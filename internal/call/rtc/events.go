@@ -68,6 +68,7 @@ func (p *Peer) channel(d *webrtc.DataChannel, c *eventChannel) {
 			p.fail(link.ErrHungUp)
 			return
 		}
+		p.taken.pieces.read()
 		if p.life.closing() {
 			continue // the call is over: the peer only waits for the channel to close
 		}

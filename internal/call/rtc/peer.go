@@ -60,6 +60,7 @@ type taken struct {
 	heard    time.Time     // when its last packet came
 	channels int           // how many data channels the client has opened
 	open     *eventChannel // nil until the data channel is open
+	pieces   pieces        // of the events; it has a lock of its own
 }
 
 // takeTrack makes v, which is new, the track that the peer hears.
@@ -158,7 +159,11 @@ func (e *Engine) newPeer(o offer.Offer, h link.Handler, out *Output) (*Peer, err
 		done:       make(chan struct{}),
 	}
 	p.pacer = newPacer(p.output, track, e.encoders, p.handler, p.fail)
-	if p.pc, err = e.newConnection(o, p.streamBuffer); err != nil {
+	p.taken.pieces.tooMany = func(err error) {
+		p.abandoned.Store(true) // pion would sort during the whole farewell
+		p.fail(err)
+	}
+	if p.pc, err = e.newConnection(o, p); err != nil {
 		return nil, fmt.Errorf("rtc: peer connection: %w", err)
 	}
 	if err := e.add(p); err != nil {
