@@ -167,7 +167,7 @@ func badBody(err error) *problem {
 	if errors.Is(err, account.ErrFull) {
 		return (&problem{status: http.StatusTooManyRequests, code: "server_busy", message: "there is no memory for this request now: try again in a moment"}).after(time.Second)
 	}
-	return &problem{status: http.StatusBadRequest, code: "invalid_body", message: "the request's body cannot be read: " + err.Error()}
+	return &problem{status: http.StatusBadRequest, code: "invalid_body", message: "the request's body cannot be read: it did not arrive whole, or is not what Content-Type says"}
 }
 
 // badSession returns the response to settings that are refused with err; nil if err is nil.

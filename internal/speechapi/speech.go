@@ -12,6 +12,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
+	"github.com/antiphon-rt/antiphon/internal/jsonbody"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/internal/wav"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -34,8 +35,8 @@ func (h *Handler) Speech(w http.ResponseWriter, r *http.Request, principal strin
 	if err != nil {
 		return badBody(err)
 	}
-	if err := json.Unmarshal(text, &q); err != nil {
-		return &Problem{Status: http.StatusBadRequest, Code: "invalid_body", Message: "the body is no JSON object of a request for speech: " + err.Error()}
+	if bad, is := errors.AsType[*jsonbody.Error](jsonbody.Decode(text, &q)); is {
+		return &Problem{Status: http.StatusBadRequest, Code: "invalid_body", Param: bad.Param, Message: bad.Error()}
 	}
 	u, p := h.utterance(q)
 	if p != nil {
@@ -234,5 +235,5 @@ func badBody(err error) *Problem {
 	if errors.Is(err, account.ErrFull) {
 		return &Problem{Status: http.StatusTooManyRequests, Code: "server_busy", Retry: busyRetry, Message: "there is no memory for this request now: try again in a moment"}
 	}
-	return &Problem{Status: http.StatusBadRequest, Code: "invalid_body", Message: "the body cannot be read: " + err.Error()}
+	return &Problem{Status: http.StatusBadRequest, Code: "invalid_body", Message: "the body cannot be read: it did not arrive whole, or is not what Content-Type says"}
 }

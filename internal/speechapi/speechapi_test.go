@@ -186,7 +186,8 @@ func TestSpeech(t *testing.T) {
 func TestWrongRequests(t *testing.T) {
 	d := open(t, plain())
 	for request, want := range map[string]string{
-		`{`:            "invalid_body: ",
+		`{`:            "invalid_body: the body: want a JSON object",
+		`{"input":1}`:  "invalid_body: input: want a string, got a number",
 		`{"input":""}`: "input: a text of 0 characters",
 		`{"input":"` + strings.Repeat("x", maxInput+1) + `"}`: "input: a text of 4097 characters",
 		`{"input":"` + strings.Repeat("x", maxBody) + `"}`:    "body_too_large",

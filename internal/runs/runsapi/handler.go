@@ -16,6 +16,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/coord/run"
+	"github.com/antiphon-rt/antiphon/internal/jsonbody"
 	"github.com/antiphon-rt/antiphon/internal/once"
 	"github.com/antiphon-rt/antiphon/internal/runs"
 	"github.com/antiphon-rt/antiphon/internal/store"
@@ -271,8 +272,8 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 	case len(text) == 0:
 		return nil
 	}
-	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("%w: the body: want a JSON object: %w", runs.ErrInvalid, err)
+	if err := jsonbody.Decode(text, into); err != nil {
+		return fmt.Errorf("%w: %w", runs.ErrInvalid, err)
 	}
 	return nil
 }
@@ -290,7 +291,11 @@ func refuse(w http.ResponseWriter, err error) {
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(busyRetry.Seconds()))))
 	}
-	writeJSON(w, status, map[string]any{"error": map[string]any{"type": kind, "code": code, "message": err.Error(), "param": nil}})
+	var param *string
+	if bad, is := errors.AsType[*jsonbody.Error](err); is && bad.Param != "" {
+		param = &bad.Param
+	}
+	writeJSON(w, status, map[string]any{"error": map[string]any{"type": kind, "code": code, "message": err.Error(), "param": param}})
 }
 
 // classify returns the HTTP status, the code and the type of an error.

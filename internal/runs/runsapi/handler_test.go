@@ -119,7 +119,7 @@ func TestARunOverHTTP(t *testing.T) {
 
 	for body, says := range map[string]string{
 		`{}`: "interaction_id is missing", `{"interaction_id":"ia_1"}`: "send approve", `{"interaction_id":"ia_1","reply":1}`: "send approve with true or false",
-		`{"interaction_id":"ia_1","approve":"yes"}`: "want a JSON object", `[]`: "want a JSON object",
+		`{"interaction_id":"ia_1","approve":"yes"}`: "approve: want a boolean, got a string", `[]`: "want a JSON object",
 	} {
 		status, text := a.ask(http.MethodPost, "ann", "/v1/runs/"+id+"/reply", body)
 		g.Expect(status).To(gomega.Equal(http.StatusBadRequest), text)
@@ -202,6 +202,7 @@ func TestPagesOfRuns(t *testing.T) {
 func TestRequestsThatAreWrong(t *testing.T) {
 	g, a := gomega.NewWithT(t), serve(t, runs.Config{})
 	for body, says := range map[string]string{
+		`{"tool":1}`: `tool: want a string, got a number","param":"tool"`, `{"tool":"job","reply_timeout":"5 s"}`: "reply_timeout: want a number, got a string",
 		`{`: "want a JSON object", `{"tool":"other"}`: `there is no background tool \"other\": there is guarded, job`,
 		`{"tool":"job","policy":"always"}`: "want require_reply, auto_decide or auto", `{"tool":"guarded","policy":"auto"}`: "needs an approval",
 		`{"tool":"job","reply_timeout":5}`:                             "reply_timeout",
