@@ -121,7 +121,7 @@ func (d *Detector) Frame(frame []float32) Decision {
 		panic("voice: a detector takes frames of exactly FrameSize samples; cut the stream with a Framer")
 	}
 	level := d.take(frame)
-	if d.silent < restFrames { // a caller who is muted costs little
+	if d.silent < restFrames { // a user who is muted costs little
 		d.measure()
 	}
 	p := probabilityOf(d.belief.logOdds)

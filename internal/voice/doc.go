@@ -66,8 +66,8 @@
 //
 // # Other voices
 //
-// A [Talker] says which speech is the caller's, by its level: people in the background are quieter. docs/benchmarks.md has the figures
-// for a caller and talk in the background, both human. It takes less than 100 bytes and next to no time.
+// A [Talker] says which speech is the user's, by its level: people in the background are quieter. docs/benchmarks.md has the figures
+// for a user and talk in the background, both human. It takes less than 100 bytes and next to no time.
 //
 // # Resampling
 //

@@ -1,6 +1,6 @@
 package voice
 
-// Whose speech it is: the caller's, or that of people in the background.
+// Whose speech it is: the user's, or that of people in the background.
 
 import (
 	"testing"
@@ -16,7 +16,7 @@ type hearing struct {
 	agent bool // the agent is playing
 }
 
-// near returns the numbers of the frames of x that are the caller's.
+// near returns the numbers of the frames of x that are the user's.
 func (h *hearing) near(x []float32) (all []int) {
 	for i := 0; i+FrameSize <= len(x); i += FrameSize {
 		if h.t.Frame(h.d, h.d.Frame(x[i:i+FrameSize]).Speech, h.agent) {
@@ -26,29 +26,29 @@ func (h *hearing) near(x []float32) (all []int) {
 	return all
 }
 
-// known returns a hearing that knows a caller who speaks at that level.
+// known returns a hearing that knows a user who speaks at that level.
 func known(level float64) *hearing {
 	h := &hearing{d: NewDetector(DetectorConfig{})}
 	h.near(concat(quiet(1), atLevel(level, newSpeaker(110).say(4)), quiet(1)))
 	return h
 }
 
-func TestTheBackgroundIsNotTheCaller(t *testing.T) {
+func TestTheBackgroundIsNotTheUser(t *testing.T) {
 	for _, below := range []float64{15, 20, 30} {
 		for _, pitch := range []float64{95, 150, 220} {
 			g := gomega.NewWithT(t)
 			television := atLevel(-23-below, newSpeaker(pitch).say(20))
-			g.Expect((&hearing{d: NewDetector(DetectorConfig{})}).near(television)).NotTo(gomega.BeEmpty(), "without a caller it is somebody")
+			g.Expect((&hearing{d: NewDetector(DetectorConfig{})}).near(television)).NotTo(gomega.BeEmpty(), "without a user it is somebody")
 			h := known(-23)
 			g.Expect(h.near(television)).To(gomega.BeEmpty(), "%v dB below, %v Hz", below, pitch)
 			over := concat(quiet(1), newSpeaker(110).say(1))
-			g.Expect(h.near(add(over, television[:len(over)]))).To(gomega.ContainElement(gomega.BeNumerically("<", 110)), "the caller over it")
+			g.Expect(h.near(add(over, television[:len(over)]))).To(gomega.ContainElement(gomega.BeNumerically("<", 110)), "the user over it")
 		}
 	}
 }
 
-// A known caller is found as early as without a Talker, and so is somebody else who is as loud.
-func TestTheCallerIsFoundAtOnce(t *testing.T) {
+// A known user is found as early as without a Talker, and so is somebody else who is as loud.
+func TestTheUserIsFoundAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		pitch, level float64
 		later        int // frames
@@ -62,8 +62,8 @@ func TestTheCallerIsFoundAtOnce(t *testing.T) {
 	}
 }
 
-// A caller who speaks quietly from the beginning is heard at once, and to the end.
-func TestAQuietCallerIsHeard(t *testing.T) {
+// A user who speaks quietly from the beginning is heard at once, and to the end.
+func TestAQuietUserIsHeard(t *testing.T) {
 	g := gomega.NewWithT(t)
 	h := &hearing{d: NewDetector(DetectorConfig{})}
 	x := concat(quiet(1), atLevel(-43, newSpeaker(120).say(3)))
@@ -73,8 +73,8 @@ func TestAQuietCallerIsHeard(t *testing.T) {
 	g.Expect(found[0]).To(gomega.Equal(today.first))
 }
 
-// The level follows a caller who becomes louder, and one who becomes quieter little by little.
-func TestTheLevelFollowsTheCaller(t *testing.T) {
+// The level follows a user who becomes louder, and one who becomes quieter little by little.
+func TestTheLevelFollowsTheUser(t *testing.T) {
 	g := gomega.NewWithT(t)
 	h := known(-35)
 	h.near(concat(atLevel(-20, newSpeaker(110).say(6)), quiet(0.5)))
@@ -86,16 +86,16 @@ func TestTheLevelFollowsTheCaller(t *testing.T) {
 	}
 }
 
-// One loud sound, such as a cough, does not make the caller a stranger.
-func TestACoughDoesNotHideTheCaller(t *testing.T) {
+// One loud sound, such as a cough, does not make the user a stranger.
+func TestACoughDoesNotHideTheUser(t *testing.T) {
 	g := gomega.NewWithT(t)
 	h := known(-26)
 	h.near(concat(atLevel(-10, newSpeaker(90).say(0.3)), quiet(0.5)))
 	g.Expect(len(h.near(atLevel(-26, newSpeaker(110).say(2))))).To(gomega.BeNumerically(">", 150))
 }
 
-// A caller who leans back, or turns the head, is heard again within the first sentence, and so is one who does so again later.
-func TestACallerWhoBecomesSofterIsHeard(t *testing.T) {
+// A user who leans back, or turns the head, is heard again within the first sentence, and so is one who does so again later.
+func TestAUserWhoBecomesSofterIsHeard(t *testing.T) {
 	g := gomega.NewWithT(t)
 	h := known(-23)
 	found := h.near(atLevel(-33, newSpeaker(110).say(2)))
@@ -113,8 +113,8 @@ func (h *hearing) wait(seconds float64) {
 	h.agent = false
 }
 
-// A caller who takes another microphone is heard from the third sentence on, if nobody else speaks.
-func TestACallerAtAnotherMicrophoneIsHeard(t *testing.T) {
+// A user who takes another microphone is heard from the third sentence on, if nobody else speaks.
+func TestAUserAtAnotherMicrophoneIsHeard(t *testing.T) {
 	sentence := concat(atLevel(-41, newSpeaker(110).say(1.5)), quiet(3))
 	g := gomega.NewWithT(t)
 	h := known(-23)
@@ -137,7 +137,7 @@ func TestACallerAtAnotherMicrophoneIsHeard(t *testing.T) {
 }
 
 // A television that stops only for short moments, or for once, stays in the background. So does what speaks for long.
-func TestATelevisionThatPausesIsNotTheCaller(t *testing.T) {
+func TestATelevisionThatPausesIsNotTheUser(t *testing.T) {
 	long := concat(atLevel(-41, newSpeaker(150).say(11)), quiet(3))
 	click := concat(atLevel(-41, newSpeaker(150).say(0.2)), quiet(3))
 	short := concat(atLevel(-41, newSpeaker(150).say(1.5)), quiet(2.2))
