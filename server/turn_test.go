@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -12,23 +13,25 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
+	"github.com/antiphon-rt/antiphon/internal/servertest"
 	"github.com/antiphon-rt/antiphon/server"
 )
 
 // TestTurnServer checks under which URLs clients hear of the TURN server inside of the server, and that Close closes its ports.
 func TestTurnServer(t *testing.T) {
 	g := gomega.NewWithT(t)
-	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	media, err := servertest.FreePort()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	turn, err := servertest.FreePort()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	tcp, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", turn))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	p := scripted.New(scripted.Options{})
 	defer func() { _ = p.Close() }() // it has no calls
 	_, err = server.New(server.Config{Pipeline: p, LoopbackOnly: true, Reach: server.Reach{Turn: "127.0.0.1:0"}})
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("Config.Turn needs Config.UDPPort")))
-	free, err := net.ListenPacket("udp", "127.0.0.1:0")
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(free.Close()).To(gomega.Succeed())
 	s, err := server.New(server.Config{Pipeline: p, LoopbackOnly: true, Reach: server.Reach{
-		UDPPort: free.LocalAddr().(*net.UDPAddr).Port, Turn: "127.0.0.1:0", TurnTCP: tcp, TurnTLS: true, PublicAddresses: []netip.Addr{netip.MustParseAddr("192.0.2.1")},
+		UDPPort: media, Turn: "127.0.0.1:0", TurnTCP: tcp, TurnTLS: true, PublicAddresses: []netip.Addr{netip.MustParseAddr("192.0.2.1")},
 	}})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 

@@ -1,7 +1,6 @@
 package bundlers
 
 import (
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -9,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,11 +73,9 @@ func (p project) run(g *gomega.WithT, name string, args ...string) {
 // dev starts the development server of Vite, and returns its address.
 func (p project) dev(t *testing.T, g *gomega.WithT) *url.URL {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := rig.FreeAddress()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	address := free.Addr().(*net.TCPAddr)
-	g.Expect(free.Close()).To(gomega.Succeed())
-	cmd := p.command("vite", "--host", "127.0.0.1", "--port", fmt.Sprint(address.Port), "--strictPort")
+	cmd := p.command("vite", "--host", "127.0.0.1", "--port", strings.TrimPrefix(address, "127.0.0.1:"), "--strictPort")
 	cmd.Env = append(cmd.Env, "NODE_ENV=development")
 	g.Expect(cmd.Start()).To(gomega.Succeed())
 	t.Cleanup(func() {
@@ -85,13 +83,13 @@ func (p project) dev(t *testing.T, g *gomega.WithT) *url.URL {
 		_ = cmd.Wait() // it was killed
 	})
 	g.Eventually(func() error {
-		c, err := net.Dial("tcp", address.String())
+		c, err := net.Dial("tcp", address)
 		if err != nil {
 			return err
 		}
 		return c.Close()
 	}, patience).Should(gomega.Succeed())
-	return &url.URL{Scheme: "http", Host: address.String()}
+	return &url.URL{Scheme: "http", Host: address}
 }
 
 // html is a page whose script is the bundle.

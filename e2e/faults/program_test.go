@@ -8,7 +8,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -22,6 +21,8 @@ import (
 	"time"
 
 	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/internal/servertest"
 )
 
 // descriptors is the descriptor limit of the program.
@@ -96,10 +97,9 @@ func start(t *testing.T, smallDisk bool, flags ...string) *program {
 // freePort returns a UDP port that nobody uses.
 func freePort(t *testing.T) int {
 	t.Helper()
-	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	port, err := servertest.FreePort()
 	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
-	defer func() { _ = c.Close() }()
-	return c.LocalAddr().(*net.UDPAddr).Port
+	return port
 }
 
 // ownMounts makes a process that may mount file systems for itself alone.

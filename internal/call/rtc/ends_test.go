@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,17 +17,17 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc/opus"
+	"github.com/antiphon-rt/antiphon/internal/servertest"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.ListenUDP("udp", nil)
+	port, err := servertest.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = l.Close() }()
-	return l.LocalAddr().(*net.UDPAddr).Port
+	return port
 }
 
 // An event over 256 KiB killed a send loop and silenced the turn in LocalAI#10407.

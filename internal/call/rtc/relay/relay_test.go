@@ -12,6 +12,8 @@ import (
 	"github.com/onsi/gomega"
 	"github.com/pion/turn/v5"
 	"go.uber.org/goleak"
+
+	"github.com/antiphon-rt/antiphon/internal/servertest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -45,7 +47,11 @@ func media(t *testing.T) netip.AddrPort {
 
 func serve(t *testing.T, cfg Config) *Server {
 	t.Helper()
-	cfg.Address, cfg.Secret, cfg.Local = "127.0.0.1:0", secret, func() []netip.Addr { return []netip.Addr{loopback} }
+	port, err := servertest.FreePort() // over TCP and UDP
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Address, cfg.Secret, cfg.Local = fmt.Sprint("127.0.0.1:", port), secret, func() []netip.Addr { return []netip.Addr{loopback} }
 	s, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
