@@ -195,8 +195,7 @@ bench-bargein: build ## Measure what a person hears who talks over the agent (RO
 	@scripts/bench-bargein.sh '$(ROWS)' '$(CLIENTS)' '$(if $(filter-out file,$(origin N)),$(N))'
 
 bench-store: ## Measure what antiphon once adds to a request, runs, and the floor of one synced write (N=1000)
-	go -C e2e build -o ../.cache/storebench ./storebench
-	.cache/storebench -n $(if $(filter-out file,$(origin N)),$(N),1000)
+	go -C e2e test -run '^$$' -bench . -benchtime $(if $(filter-out file,$(origin N)),$(N),1000)x ./storebench
 
 bench-models: ## Measure the engines of speech on this machine, with a person's sentences (PROMPTS=a-m N=30; N=0: all)
 	@scripts/bench-models.sh '$(or $(PROMPTS),a-m)' '$(if $(filter-out file,$(origin N)),$(N),30)'

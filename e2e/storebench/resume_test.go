@@ -1,4 +1,4 @@
-package main
+package storebench
 
 // This file measures how long it takes to go on with what another process has left: runs and calls.
 
@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"testing"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/journal"
@@ -23,53 +24,54 @@ const (
 	callItems    = 100
 )
 
-// resumes begins n runs, ends their process in the middle of the work without a chance to write, and starts the next one.
-func resumes(ctx context.Context, s *store.Store, n int) (times []time.Duration, err error) {
-	open := func(work func(context.Context, *runs.Turn) (json.RawMessage, error)) (*runs.Runner, error) {
-		return runs.New(ctx, runs.Config{Store: s, Name: "resumed", MaxBytes: 16 << 20, Workers: []runs.Worker{{Tool: "left", Work: work}}})
+// resumes begins runs, ends their process in the middle of the work without a chance to write, and measures how long the next one takes to the
+// message of the end.
+func resumes(b *testing.B, s *store.Store) {
+	open := func(work func(context.Context, *runs.Turn) (json.RawMessage, error)) *runs.Runner {
+		r, err := runs.New(b.Context(), runs.Config{Store: s, Name: "resumed", MaxBytes: 16 << 20, Workers: []runs.Worker{{Tool: "left", Work: work}}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return r
 	}
-	now, cancel := context.WithCancel(ctx)
+	now, cancel := context.WithCancel(b.Context())
 	cancel()
-	for range n {
+	var times []time.Duration
+	for range min(b.N, maxResumes) {
 		works := make(chan struct{}, 1)
-		first, err := open(func(ctx context.Context, _ *runs.Turn) (json.RawMessage, error) {
+		first := open(func(ctx context.Context, _ *runs.Turn) (json.RawMessage, error) {
 			works <- struct{}{}
 			<-ctx.Done()
 			return nil, context.Cause(ctx)
 		})
-		if err != nil {
-			return nil, err
-		}
-		r, err := first.Start(ctx, runs.Request{Principal: "p", Tool: "left"})
+		r, err := first.Start(b.Context(), runs.Request{Principal: "p", Tool: "left"})
 		if err == nil {
 			<-works
 		}
 		if err = errors.Join(err, first.Close(now)); err != nil {
-			return nil, err
+			b.Fatal(err)
 		}
 		begin := time.Now()
-		next, err := open(func(context.Context, *runs.Turn) (json.RawMessage, error) { return json.RawMessage("null"), nil })
-		if err != nil {
-			return nil, err
-		}
-		err = next.Follow(ctx, "p", r.ID, 0, func(runs.Message) error { return nil }, nil)
+		next := open(func(context.Context, *runs.Turn) (json.RawMessage, error) { return json.RawMessage("null"), nil })
+		err = next.Follow(b.Context(), "p", r.ID, 0, func(runs.Message) error { return nil }, nil)
 		times = append(times, time.Since(begin))
-		stop, cancel := context.WithTimeout(ctx, runsStop)
+		stop, cancel := context.WithTimeout(b.Context(), runsStop)
 		err = errors.Join(err, next.Close(stop))
 		cancel()
 		if err != nil {
-			return nil, err
+			b.Fatal(err)
 		}
 	}
-	return times, nil
+	report(b, times)
 }
 
-// takeovers writes the journals of n calls, and takes each over: it reads the conversation and writes the claim.
-func takeovers(ctx context.Context, s *store.Store, n int) (times []time.Duration, err error) {
-	log, err := logstore.Open(ctx, s, time.Hour, 64<<20)
+// takeovers writes the journals of calls, and takes each over: it reads the conversation and writes the claim.
+func takeovers(b *testing.B, s *store.Store) {
+	log, err := logstore.Open(b.Context(), s, time.Hour, 64<<20)
 	if err != nil {
-		return nil, err
+		b.Fatal(err)
 	}
+	var times []time.Duration
 	book := journal.New(journal.Config{Log: log, Limits: journal.Limits{Patience: time.Minute}})
 	state := journal.State{Call: journal.Call{ID: "call", Principal: "p"}, Client: journal.Client{Extended: true}}
 	for i := range uint64(callItems) {
@@ -77,8 +79,8 @@ func takeovers(ctx context.Context, s *store.Store, n int) (times []time.Duratio
 			ID: fmt.Sprint("item_", i), Type: "message", Content: []wire.Content{{Type: "input_text", Text: "twelve words that a user may well say to an agent on a call"}},
 		}})
 	}
-	for i := range n {
-		token := fmt.Sprint("token ", i)
+	for range min(b.N, maxTakeovers) {
+		token := fmt.Sprint("token ", used.Add(1))
 		w := book.Begin(token, nil)
 		stored := make(chan struct{}, 1)
 		one := state
@@ -92,14 +94,14 @@ func takeovers(ctx context.Context, s *store.Store, n int) (times []time.Duratio
 		<-stored
 		w.Close()
 		begin := time.Now()
-		_, next, err := book.TakeOver(ctx, token, nil, func(*journal.State) bool { return true })
+		_, next, err := book.TakeOver(b.Context(), token, nil, func(*journal.State) bool { return true })
 		times = append(times, time.Since(begin))
 		if err != nil {
-			return nil, err
+			b.Fatal(err)
 		}
 		next.Record(journal.Record{Ended: true})
 		next.Start(journal.Watch{Fenced: func() {}, Committed: func(uint64) {}})
 		next.Close()
 	}
-	return times, nil
+	report(b, times)
 }
