@@ -6,16 +6,23 @@
 set -eu
 cd "$(dirname "$0")/.."
 scripts/models.sh
-mkdir -p .cache
 letters=$1 draws=$2
 shift 2
+
+# measure PACKAGE BENCHMARKS [FLAG...]
+measure() {
+	package=$1 benchmarks=$2
+	shift 2
+	go -C e2e test -count=1 -timeout 5h -run '^$' -bench "(?i)^Benchmark($benchmarks)\$" -benchtime 1x "./$package" -args "$@"
+}
+
 for part in $(echo "${PARTS:-ends,voices,noise}" | tr , ' '); do
-	if [ "$part" = sounds ] || [ "$part" = people ]; then
-		go -C e2e build -o ../.cache/voicebench ./voicebench
-		.cache/voicebench -part "$part"
-	elif [ "$part" = ends ]; then
+	case $part in
+	sounds | people) measure voicebench "$part" ;;
+	noise | calls | over) measure noisebench "$part" ;;
+	voices) measure noisebench 'voices|onsets|softer|pauses' ;;
+	ends)
 		go run ./cmd/antiphon models get --dir .cache/models smart-turn >/dev/null # 12 MB, once
-		go -C e2e build -o ../.cache/listenbench ./listenbench
 		silero=
 		if [ -n "${SILERO:-}" ]; then # Silero's detector beside ours: its model, and onnxruntime, in a folder of their own
 			silero=python3
@@ -25,9 +32,11 @@ for part in $(echo "${PARTS:-ends,voices,noise}" | tr , ' '); do
 				python3 -m pip install --quiet --target .cache/silero onnxruntime==1.23.2 numpy
 			fi
 		fi
-		.cache/listenbench -models .cache/models -prompts "$letters" -draws "$draws" -silero "$silero" "$@"
-	else
-		go -C e2e build -o ../.cache/noisebench ./noisebench
-		.cache/noisebench -models .cache/models -parts "$part"
-	fi
+		measure listenbench ends -prompts "$letters" -draws "$draws" -silero "$silero" "$@"
+		;;
+	*)
+		echo "PARTS: there is no part $part" >&2
+		exit 1
+		;;
+	esac
 done

@@ -1,9 +1,7 @@
 #!/bin/sh
-# bench-models.sh LETTERS COUNT: measures the recognisers and the synthesizers that run on this machine, with what scripts/setup.sh test installs.
+# bench-models.sh LETTERS COUNT: measures the recogniser and the synthesizers that run on this machine, with what scripts/setup.sh test installs.
 # LETTERS, such as a-m, are the initial letters of the prompts. COUNT is how many prompts; 0 means all.
 set -eu
 cd "$(dirname "$0")/.."
 scripts/models.sh
-mkdir -p .cache
-go -C e2e build -o ../.cache/enginebench ./enginebench
-exec .cache/enginebench -models .cache/models -prompts "$1" -n "$2"
+go -C e2e test -count=1 -timeout 3h -run '^$' -bench . -benchtime 1x ./enginebench -args -prompts "$1" -sentences "$2"

@@ -1,6 +1,6 @@
-// Command noisebench measures how Antiphon listens where it is not quiet. `make bench-listening` runs it. It prints tables in Markdown.
+// Package noisebench measures how Antiphon listens where it is not quiet, with Go benchmarks: `make bench-listening` runs them.
 //
-// The part noise counts the wrong words of the recognisers, with and without noise reduction. The part voices lets people talk in the background of
-// a caller. The part calls places calls in noise, with a bad microphone, and over a bad network. The part over places a call in which the person speaks over the
-// agent. All speech is that of a person: Debian's prompts for telephone systems.
-package main
+// BenchmarkNoise counts the wrong words of the recogniser, with and without noise reduction. BenchmarkVoices, BenchmarkOnsets, BenchmarkSofter and
+// BenchmarkPauses let people talk in the background of a caller. BenchmarkCalls places calls in noise, with a bad microphone, and over a bad network. In
+// BenchmarkOver the person speaks over the agent. All speech is that of a person: Debian's prompts for telephone systems.
+package noisebench

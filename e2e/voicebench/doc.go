@@ -1,6 +1,5 @@
-// Command voicebench measures how well Antiphon tells sounds apart, and people: `make bench-listening PARTS=sounds,people` runs it. It prints tables in
-// Markdown.
+// Package voicebench measures how well Antiphon tells sounds apart, and people, with Go benchmarks: `make bench-listening PARTS=sounds,people` runs them.
 //
-// It uses Debian's packages asterisk-core-sounds-{en,es,fr,it,ru}-g722 (people who speak prompts for telephone systems), as far as they are
+// They use Debian's packages asterisk-core-sounds-{en,es,fr,it,ru}-g722 (people who speak prompts for telephone systems), as far as they are
 // installed, and asterisk-moh-opsound-g722 (music).
-package main
+package voicebench

@@ -46,3 +46,17 @@ func TestWrongWords(t *testing.T) {
 		g.Expect([]int{wrong, words}).To(gomega.Equal([]int{row.wrong, row.words}), "%q for %q", row.heard, row.said)
 	}
 }
+
+func TestSentences(t *testing.T) {
+	g := gomega.NewWithT(t)
+	prompts, err := Prompts('a', 'm')
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(len(prompts)).To(gomega.BeNumerically(">", 100))
+	all, some := Sentences(prompts, 0), Sentences(prompts, 10)
+	g.Expect(some).To(gomega.HaveLen(10))
+	g.Expect(some[0].Name).To(gomega.Equal(all[0].Name))
+	for _, s := range all {
+		g.Expect(len(Words(s.Text))).To(gomega.BeNumerically(">", 0), s.Name)
+		g.Expect(Duration(len(s.PCM))).To(gomega.BeNumerically("<=", longest), s.Name)
+	}
+}

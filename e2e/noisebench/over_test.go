@@ -1,23 +1,21 @@
-package main
+package noisebench
 
 // This file places a call in which the person says one word over the agent, or begins to speak at the same time as the agent.
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/e2e/internal/figures"
 	"github.com/antiphon-rt/antiphon/e2e/internal/human"
-	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
-	"github.com/antiphon-rt/antiphon/internal/engine/sherpa"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/sdk"
 	"github.com/antiphon-rt/antiphon/sdk/native"
-	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
 // stopping is what a person says to stop the agent: a prompt, or a piece of it, in ms. to is 0 for the end.
@@ -95,30 +93,15 @@ type overCall struct {
 	changes []change
 }
 
-// measureOver prints the tables of the part over.
-func measureOver(ctx context.Context, o options, said []prompt) (err error) {
-	s, err := sherpa.Recogniser(sherpa.Config{Models: o.models, Processes: 1})
-	if err != nil {
-		return err
-	}
-	p := pipeline.Compose("over", s, scripted.Model(scripted.Options{}), scripted.Synthesizer(scripted.Options{}))
-	p.Model = talkative{}
-	defer func() { err = errors.Join(err, p.Close()) }()
-	if err := p.Warm(ctx); err != nil {
-		return err
-	}
-	url, stop, err := serve(p, true)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
+// BenchmarkOver says each command over the agent, and pairs of sentences while the agent begins.
+func BenchmarkOver(b *testing.B) {
 	c := &overCall{speaker: native.NewSpeaker(0)}
-	dialer, err := native.NewDialer(native.Options{URL: url, Microphone: &c.mic, Speaker: c.speaker, Loopback: true})
+	dialer, err := native.NewDialer(native.Options{URL: serve(b, ears(b), true), Microphone: &c.mic, Speaker: c.speaker, Loopback: true})
 	if err != nil {
-		return err
+		b.Fatal(err)
 	}
 	if c.Session, err = sdk.New(sdk.Options{Dialer: dialer}); err != nil {
-		return err
+		b.Fatal(err)
 	}
 	before := c.Snapshot().Confirmed
 	c.Subscribe(func(now sdk.Snapshot) {
@@ -129,43 +112,37 @@ func measureOver(ctx context.Context, o options, said []prompt) (err error) {
 			before = now.Confirmed
 		}
 	})
-	if err := c.Connect(ctx); err != nil {
-		return err
+	if err := c.Connect(b.Context()); err != nil {
+		b.Fatal(err)
 	}
-	defer func() { err = errors.Join(err, c.Close(context.WithoutCancel(ctx))) }()
-	if err := c.measureCommands(ctx); err != nil {
-		return err
+	ends(b, func() error { return c.Close(context.Background()) })
+	for _, command := range stoppings() {
+		b.Run(command.text, func(b *testing.B) { c.measureCommand(b, command) })
 	}
-	return c.measureTalkOver(ctx, said)
+	c.measureTalkOver(b, prompts(b, 'n', 'z'))
 }
 
-// measureCommands says each command over the agent.
-func (c *overCall) measureCommands(ctx context.Context) error {
-	fmt.Println("\n| said over the agent | length | interrupted | after its begin, p50 | longest |\n|---|---|---|---|---|")
-	for _, command := range stoppings() {
-		x, err := command.sound()
-		if err != nil {
-			return err
-		}
-		var after []time.Duration
-		for range overTries {
-			if err := c.agentSpeaks(ctx, overLeads); err != nil {
-				return err
-			}
-			from, _, err := c.say(x)
-			if err != nil {
-				return err
-			}
-			at, ok := c.changesTo(ctx, from, sdk.UserSpeaking)
-			if ok {
-				after = append(after, at-from)
-			}
-		}
-		first, last := spoken(x)
-		length := time.Duration(last-first) * time.Second / human.Rate
-		fmt.Printf("| %s | %v | %d of %d | %v | %v |\n", command.text, length.Round(10*time.Millisecond), len(after), overTries, middle(after), most(after))
+// measureCommand says a command over the agent.
+func (c *overCall) measureCommand(b *testing.B, command stopping) {
+	x, err := command.sound()
+	if err != nil {
+		b.Fatal(err)
 	}
-	return nil
+	var after []time.Duration
+	for range overTries {
+		if err := c.agentSpeaks(b.Context(), overLeads); err != nil {
+			b.Fatal(err)
+		}
+		from, _, err := c.say(x)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if at, ok := c.changesTo(b.Context(), from, sdk.UserSpeaking); ok {
+			after = append(after, at-from)
+		}
+	}
+	figures.Share(b, "interrupted", len(after), overTries)
+	figures.Times(b, "after", after, 50, 100)
 }
 
 // say speaks x from its first sound on. It returns when its first sound and its last sound are sent, by the clock of the microphone.

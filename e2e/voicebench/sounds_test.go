@@ -1,77 +1,58 @@
-package main
+package voicebench
 
 // This file measures the tags of utterances.
 
 import (
-	"context"
-	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"testing"
 
+	"github.com/antiphon-rt/antiphon/e2e/internal/figures"
 	"github.com/antiphon-rt/antiphon/e2e/internal/human"
 	"github.com/antiphon-rt/antiphon/internal/engine/sounds"
 )
 
-// names are the sounds, in the order of the table's columns.
-var names = []string{sounds.Speech, sounds.Music, sounds.Tone, sounds.Noise, sounds.Click, ""}
-
-// measureSounds prints which sound is the longest in each utterance.
-func measureSounds(ctx context.Context, o options) error {
-	people, err := recordings(o, "sounds/*_*_*")
-	if err != nil {
-		return err
-	}
-	songs, err := recordings(o, "moh")
-	if err != nil {
-		return err
-	}
+// BenchmarkSounds counts which sound is the longest in each utterance.
+func BenchmarkSounds(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 2))
-	fmt.Printf("| utterances | number | speech | music | tone | noise | click | silence |\n|---|---|---|---|---|---|---|---|\n")
 	speech := map[string][][]float32{}
-	for _, r := range people {
+	for _, r := range recordings(b, *letters, "sounds/*_*_*") {
 		speech[r.folder] = append(speech[r.folder], r.pcm)
 	}
 	var rows []row
-	for folder, all := range speech {
-		rows = append(rows, row{"speech, " + folder, all})
+	for _, folder := range slices.Sorted(maps.Keys(speech)) {
+		rows = append(rows, row{"speech/" + folder, speech[folder]})
 	}
-	slices.SortFunc(rows, func(a, b row) int { return compare(a.what, b.what) })
-	rows = append(rows, row{"music, pieces of 5 s", pieces(songs)}, row{"tones of telephones, 0.5 to 3 s", signals(random)},
-		row{"noise, white to brown, 3 s", noises(random)}, row{"clicks, 1 to 4", clicks(random)})
+	rows = append(rows, row{"music/pieces of 5 s", pieces(recordings(b, *letters, "moh"))}, row{"tones of telephones/0.5 to 3 s", signals(random)},
+		row{"noise/white to brown, 3 s", noises(random)}, row{"clicks/1 to 4", clicks(random)})
 	for _, r := range rows {
-		count := map[string]int{}
-		for _, pcm := range r.pcm {
-			tags, err := sounds.Reference{}.Tag(ctx, pcm)
-			if err != nil {
-				return err
+		b.Run(r.what, func(b *testing.B) {
+			count := map[string]int{}
+			for _, pcm := range r.pcm {
+				tags, err := sounds.Reference{}.Tag(b.Context(), pcm)
+				if err != nil {
+					b.Fatal(err)
+				}
+				longest := "silence"
+				if len(tags) > 0 {
+					longest = tags[0].Name
+				}
+				count[longest]++
 			}
-			longest := ""
-			if len(tags) > 0 {
-				longest = tags[0].Name
+			figures.Count(b, "utterances", len(r.pcm))
+			for name, n := range count {
+				figures.Share(b, name, n, len(r.pcm))
 			}
-			count[longest]++
-		}
-		fmt.Printf("| %s | %d |", r.what, len(r.pcm))
-		for _, name := range names {
-			fmt.Printf(" %.1f %% |", 100*float64(count[name])/float64(len(r.pcm)))
-		}
-		fmt.Println()
+		})
 	}
-	return nil
 }
 
-// row is a row of the table.
+// row is one kind of utterances.
 type row struct {
 	what string
 	pcm  [][]float32
-}
-
-func compare(a, b string) int {
-	if a < b {
-		return -1
-	}
-	return 1
 }
 
 // pieces cuts music into pieces of 5 s.

@@ -1,19 +1,20 @@
-package main
+package noisebench
 
 // This file places a real call over WebRTC under each condition. The agent speaks all the time, and the person interrupts it with each sentence.
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/e2e/internal/figures"
 	"github.com/antiphon-rt/antiphon/e2e/internal/human"
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
@@ -33,66 +34,71 @@ const (
 	callsPlace = 30 * time.Second // for the connection
 )
 
-// measureCalls prints the table of the part calls.
-func measureCalls(ctx context.Context, o options, caller, others []prompt) (err error) {
-	s, err := sherpa.Recogniser(sherpa.Config{Models: o.models, Processes: 1})
-	if err != nil {
-		return err
-	}
-	p := pipeline.Compose("calls", s, scripted.Model(scripted.Options{}), scripted.Synthesizer(scripted.Options{}))
-	p.Model = talkative{}
-	defer func() { err = errors.Join(err, p.Close()) }()
-	if err := p.Warm(ctx); err != nil {
-		return err
-	}
-	ahead, stop, err := serve(p, true)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-	late, stopLate, err := serve(p, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stopLate()) }()
-	said := sentences(caller, o.n)
-	fmt.Println("\n| condition | sentences heard | later than in a quiet room, p50 | interruptions of the agent | false onsets | false interruptions | wrong words | answer begins, p50 |\n|---|---|---|---|---|---|---|---|")
-	quiet := time.Duration(0)
-	for i, c := range append(conditions(), musical()...) {
-		if i > 0 && !strings.Contains(c.name, o.only) {
-			continue
-		}
+// BenchmarkCalls places a call under each condition. The names a to m have set the numbers of the detector, so the person says others.
+func BenchmarkCalls(b *testing.B) {
+	p := ears(b)
+	ahead, late := serve(b, p, true), serve(b, p, false)
+	said, others := human.Sentences(prompts(b, 'n', 'z'), *count), prompts(b, 'a', 'm')
+	for _, c := range append(conditions(), musical()...) {
 		url := ahead
 		if c.late {
 			url = late
 		}
-		r, err := placeCall(ctx, url, c, said, others)
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
-		}
-		if i == 0 {
-			quiet = middle(r.onsets)
-		}
-		fmt.Printf("| %s | %d of %d | %v | %d of %d | %d | %d | %.1f %% | %v |\n", c.name, len(r.onsets), len(said), middle(r.onsets)-quiet, r.interrupted,
-			len(said)-1, r.falseOnsets, r.falseCuts, 100*float64(r.wrong)/float64(r.words), middle(r.answers))
+		b.Run(c.name, func(b *testing.B) {
+			r, err := placeCall(b.Context(), url, c, said, others)
+			if err != nil {
+				b.Fatal(err)
+			}
+			figures.Share(b, "heard", len(r.onsets), len(said))
+			figures.Times(b, "heard-after", r.onsets, 50)
+			figures.Share(b, "interrupted", r.interrupted, len(said)-1)
+			figures.Count(b, "false-onsets", r.falseOnsets)
+			figures.Count(b, "false-interruptions", r.falseCuts)
+			figures.Share(b, "wrong-words", r.wrong, r.words)
+			figures.Times(b, "answered-after", r.answers, 50)
+		})
 	}
-	return nil
 }
 
-// serve starts a server for the pipeline. stop ends it.
-func serve(p *pipeline.Pipeline, ahead bool) (url string, stop func() error, err error) {
+// ears returns a pipeline that recognises speech and answers everything with many words.
+func ears(b *testing.B) *pipeline.Pipeline {
+	s, err := sherpa.Recogniser(sherpa.Config{Models: models, Processes: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := pipeline.Compose("calls", s, scripted.Model(scripted.Options{}), scripted.Synthesizer(scripted.Options{}))
+	p.Model = talkative{}
+	ends(b, p.Close)
+	if err := p.Warm(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	return p
+}
+
+// ends calls a function at the end of the benchmark.
+func ends(b *testing.B, end func() error) {
+	b.Cleanup(func() {
+		if err := end(); err != nil {
+			b.Error(err)
+		}
+	})
+}
+
+// serve starts a server for the pipeline. It ends with the benchmark.
+func serve(b *testing.B, p *pipeline.Pipeline, ahead bool) (url string) {
 	s, err := server.New(server.Config{Pipeline: p, Loopback: true, AnswerAhead: ahead})
 	if err != nil {
-		return "", nil, err
+		b.Fatal(err)
 	}
 	web := httptest.NewServer(s)
-	return web.URL, func() error {
+	ends(b, func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), callSlack)
 		defer cancel()
 		err := s.Close(ctx)
 		web.Close()
 		return err
-	}, nil
+	})
+	return web.URL
 }
 
 // talkative is a model that answers everything with 60 words.
@@ -134,15 +140,15 @@ func (s *track) played() time.Duration {
 type span struct{ from, to time.Duration }
 
 // newTrack returns the sound of a call under a condition, and where its sentences are.
-func newTrack(c condition, said, others []prompt) (*track, []span, error) {
+func newTrack(c condition, said, others []human.Sentence) (*track, []span, error) {
 	at := func(x []float32) time.Duration { return time.Duration(len(x)) * time.Second / human.Rate }
 	x := make([]float32, human.Rate*int(callLead/time.Second))
 	var spans []span
 	for _, p := range said {
-		first, last := spoken(p.pcm)
+		first, last := spoken(p.PCM)
 		begin := at(x)
-		x = append(x, p.pcm...)
-		spans = append(spans, span{begin + at(p.pcm[:first]), begin + at(p.pcm[:last])})
+		x = append(x, p.PCM...)
+		spans = append(spans, span{begin + at(p.PCM[:first]), begin + at(p.PCM[:last])})
 		x = append(x, make([]float32, human.Rate*int(callGap/time.Second))...)
 	}
 	if c.change != nil {
@@ -185,7 +191,7 @@ type result struct {
 }
 
 // placeCall holds a call under a condition.
-func placeCall(ctx context.Context, url string, c condition, said, others []prompt) (r result, err error) {
+func placeCall(ctx context.Context, url string, c condition, said, others []human.Sentence) (r result, err error) {
 	sound, spans, err := newTrack(c, said, others)
 	if err != nil {
 		return r, err
@@ -235,12 +241,12 @@ func placeCall(ctx context.Context, url string, c condition, said, others []prom
 		}
 	}
 	for _, p := range said {
-		_, of := human.WrongWords(p.text, "")
+		_, of := human.WrongWords(p.Text, "")
 		r.words += of
 	}
 	var texts []string
 	for _, p := range said {
-		texts = append(texts, p.text)
+		texts = append(texts, p.Text)
 	}
 	r.wrong, _ = human.WrongWords(strings.Join(texts, " "), strings.Join(heard, " "))
 	return r, nil
@@ -275,13 +281,4 @@ func (r *result) judge(changes []change, spans []span) {
 			}
 		}
 	}
-}
-
-// middle returns the median, in steps of 10 ms; 0 of nothing.
-func middle(all []time.Duration) time.Duration {
-	if len(all) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(all))
-	return sorted[len(sorted)/2].Round(10 * time.Millisecond)
 }

@@ -1,4 +1,4 @@
-package main
+package noisebench
 
 // This file measures talk in the background of a caller.
 
@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"testing"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/e2e/internal/figures"
 	"github.com/antiphon-rt/antiphon/e2e/internal/human"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 )
@@ -50,27 +52,24 @@ func (l *listener) take(x []float32) bool {
 	return speech
 }
 
-// measureVoices prints the tables of the part voices.
-func measureVoices(caller, others []prompt) {
-	fmt.Println("| background | people | onsets before | onsets now | ducks before | ducks now |\n|---|---|---|---|---|---|")
+// BenchmarkVoices counts the onsets and the ducks in background talk, before there was a Talker and with it.
+func BenchmarkVoices(b *testing.B) {
+	caller, others := prompts(b, 'a', 'm'), prompts(b, 'n', 'z')
 	for _, below := range []float64{15, 20} {
 		for _, people := range []int{1, 2, 3} {
-			var onsets, ducks [2]int
-			for i, with := range []bool{false, true} {
-				onsets[i], ducks[i] = alone(newListener(with), caller, others, below, people)
-			}
-			fmt.Printf("| %v dB below | %d | %d | %d | %d | %d |\n", below, people, onsets[0], onsets[1], ducks[0], ducks[1])
+			b.Run(fmt.Sprintf("%v dB below/%d people", below, people), func(b *testing.B) {
+				for name, with := range map[string]bool{"before": false, "now": true} {
+					onsets, ducks := alone(newListener(with), caller, others, below, people)
+					figures.Count(b, "onsets-"+name, onsets)
+					figures.Count(b, "ducks-"+name, ducks)
+				}
+			})
 		}
 	}
-	fmt.Println("\n| caller | background | found | at most 80 ms later | later, p50 / p95 / longest |\n|---|---|---|---|---|")
-	for _, row := range []struct{ softer, below float64 }{{0, nobody}, {0, 20}, {0, 15}, {4, nobody}, {8, nobody}, {10, nobody}} {
-		interruptions(caller, others, row.softer, row.below)
-	}
-	measureSofter(others, caller) // the names a to m have set the numbers of Talker
 }
 
 // alone counts the onsets, and the ducks of a page, in background talk after a caller has spoken.
-func alone(l *listener, caller, others []prompt, below float64, people int) (onsets, ducks int) {
+func alone(l *listener, caller, others []human.Sentence, below float64, people int) (onsets, ducks int) {
 	x := known(caller, 0)
 	lead := len(x)
 	x = append(x, make([]float32, int(background/time.Second)*human.Rate)...)
@@ -93,48 +92,47 @@ func alone(l *listener, caller, others []prompt, below float64, people int) (ons
 }
 
 // known returns three prompts of the caller, with pauses.
-func known(caller []prompt, k int) (x []float32) {
+func known(caller []human.Sentence, k int) (x []float32) {
 	for i := range 3 {
-		x = append(x, caller[(k+7*i+3)%len(caller)].pcm...)
+		x = append(x, caller[(k+7*i+3)%len(caller)].PCM...)
 		x = append(x, make([]float32, human.Rate)...)
 	}
 	return x
 }
 
-// interruptions prints how much later the prompts of a known caller are found than without Talker and without background.
-func interruptions(caller, others []prompt, softer, below float64) {
-	var later []time.Duration
-	all, good := 0, 0
-	for k := 0; k < len(caller); k += 2 {
-		clean := known(caller, k)
-		lead := len(clean)
-		clean = append(clean, make([]float32, len(caller[k].pcm))...)
-		add(clean[lead:], caller[k].pcm, gainOf(-softer))
-		noisy := slices.Clone(clean)
-		if below < nobody {
-			add(noisy, talk(others, 1, len(noisy), rand.New(rand.NewPCG(2, uint64(k)))), gainOf(-below))
-		}
-		before := newListener(false).find(clean, lead)
-		if before < 0 {
-			continue
-		}
-		all++
-		if now := newListener(true).find(noisy, lead); now >= 0 {
-			later = append(later, now-before)
-			if now-before <= inTime {
-				good++
+// BenchmarkOnsets measures how much later the prompts of a known caller are found than without Talker and without background.
+func BenchmarkOnsets(b *testing.B) {
+	caller, others := prompts(b, 'a', 'm'), prompts(b, 'n', 'z')
+	for _, row := range []struct{ softer, below float64 }{{0, nobody}, {0, 20}, {0, 15}, {4, nobody}, {8, nobody}, {10, nobody}} {
+		b.Run(fmt.Sprintf("%v dB softer/background %v dB below", row.softer, row.below), func(b *testing.B) {
+			var later []time.Duration
+			all, good := 0, 0
+			for k := 0; k < len(caller); k += 2 {
+				clean := known(caller, k)
+				lead := len(clean)
+				clean = append(clean, make([]float32, len(caller[k].PCM))...)
+				add(clean[lead:], caller[k].PCM, gainOf(-row.softer))
+				noisy := slices.Clone(clean)
+				if row.below < nobody {
+					add(noisy, talk(others, 1, len(noisy), rand.New(rand.NewPCG(2, uint64(k)))), gainOf(-row.below))
+				}
+				before := newListener(false).find(clean, lead)
+				if before < 0 {
+					continue
+				}
+				all++
+				if now := newListener(true).find(noisy, lead); now >= 0 {
+					later = append(later, now-before)
+					if now-before <= inTime {
+						good++
+					}
+				}
 			}
-		}
+			figures.Share(b, "found", len(later), all)
+			figures.Share(b, "in-time", good, all)
+			figures.Times(b, "later", later, 50, 95, 100)
+		})
 	}
-	slices.Sort(later)
-	said, around := "as before", "none"
-	if softer > 0 {
-		said = fmt.Sprintf("%v dB softer", softer)
-	}
-	if below < nobody {
-		around = fmt.Sprintf("%v dB below", below)
-	}
-	fmt.Printf("| %s | %s | %d of %d | %d | %v / %v / %v |\n", said, around, len(later), all, good, later[len(later)/2], later[len(later)*95/100], later[len(later)-1])
 }
 
 // find returns when the onset after lead samples is found, or -1.

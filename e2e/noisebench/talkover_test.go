@@ -1,4 +1,4 @@
-package main
+package noisebench
 
 // This file lets the person begin a second sentence when the agent begins to answer the first one.
 
@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/e2e/internal/figures"
 	"github.com/antiphon-rt/antiphon/e2e/internal/human"
 	"github.com/antiphon-rt/antiphon/sdk"
 )
@@ -35,7 +37,7 @@ type talkOver struct {
 }
 
 // measureTalkOver says pairs of sentences. The second one begins before, with, or after the agent's answer to the first one.
-func (c *overCall) measureTalkOver(ctx context.Context, said []prompt) error {
+func (c *overCall) measureTalkOver(b *testing.B, said []human.Sentence) {
 	rows := []*instant{
 		{name: "the user, by up to 100 ms", least: -sameInstant},
 		{name: "the agent, by up to 100 ms", most: sameInstant},
@@ -43,18 +45,18 @@ func (c *overCall) measureTalkOver(ctx context.Context, said []prompt) error {
 		{name: "the agent, by about 1 s", least: time.Second - 2*sameInstant, most: time.Second + 4*sameInstant},
 	}
 	silent, other := 0, 0
-	said = slices.DeleteFunc(slices.Clone(said), func(p prompt) bool { return strings.Contains(p.text, "(") }) // the text is not all that is said
-	some := sentences(said, 2*overPairs)
+	said = slices.DeleteFunc(slices.Clone(said), func(p human.Sentence) bool { return strings.Contains(p.Text, "(") }) // the text is not all that is said
+	some := human.Sentences(said, 2*overPairs)
 	var leads []time.Duration // from the last sound of each first sentence to the agent's answer
 	for i := 0; i+1 < len(some); i += 2 {
 		lead := overLead
 		if len(leads) > 0 {
-			lead = middle(leads)
+			lead = figures.Percentile(leads, 50)
 		}
 		wait := []time.Duration{lead + time.Second, lead - sameInstant, lead - sameInstant/2, lead, lead + sameInstant/2, lead + 2*sameInstant}[i/2%6]
-		p, err := c.pair(ctx, some[i], some[i+1], wait)
+		p, err := c.pair(b.Context(), some[i], some[i+1], wait)
 		if err != nil {
-			return err
+			b.Fatal(err)
 		}
 		if p.agent == 0 {
 			silent++
@@ -67,12 +69,15 @@ func (c *overCall) measureTalkOver(ctx context.Context, said []prompt) error {
 			other++
 		}
 	}
-	fmt.Println("\n| begins first | pairs | second sentence heard | both speak for, p50 | longest | wrong words |\n|---|---|---|---|---|---|")
 	for _, r := range rows {
-		fmt.Printf("| %s | %d | %d | %v | %v | %.1f %% |\n", r.name, r.all, r.heard, middle(r.both), most(r.both), 100*float64(r.wrong)/float64(max(1, r.words)))
+		b.Run("begins first/"+r.name, func(b *testing.B) {
+			figures.Count(b, "pairs", r.all)
+			figures.Share(b, "heard", r.heard, r.all)
+			figures.Times(b, "both-speak", r.both, 50, 100)
+			figures.Share(b, "wrong-words", r.wrong, r.words)
+		})
 	}
-	fmt.Printf("\nIn %d pairs the agent did not begin, because the user had begun. %d pairs belong to no row.\n", silent, other)
-	return nil
+	b.Logf("In %d pairs the agent did not begin, because the user had begun. %d pairs belong to no row.", silent, other)
 }
 
 func rowOf(rows []*instant, late time.Duration) *instant {
@@ -95,12 +100,12 @@ func (r *instant) add(p talkOver) {
 }
 
 // pair says two sentences to a silent agent, the second one so long after the last sound of the first one.
-func (c *overCall) pair(ctx context.Context, first, second prompt, wait time.Duration) (p talkOver, err error) {
+func (c *overCall) pair(ctx context.Context, first, second human.Sentence, wait time.Duration) (p talkOver, err error) {
 	if err := c.silence(ctx); err != nil {
 		return p, err
 	}
 	heard := len(c.said())
-	if _, p.end, err = c.say(first.pcm); err != nil {
+	if _, p.end, err = c.say(first.PCM); err != nil {
 		return p, err
 	}
 	for c.mic.now() < p.end+wait {
@@ -108,7 +113,7 @@ func (c *overCall) pair(ctx context.Context, first, second prompt, wait time.Dur
 			return p, err
 		}
 	}
-	begin, end, err := c.say(second.pcm)
+	begin, end, err := c.say(second.PCM)
 	if err != nil {
 		return p, err
 	}
@@ -119,9 +124,9 @@ func (c *overCall) pair(ctx context.Context, first, second prompt, wait time.Dur
 	}
 	p.heard, _ = c.changesTo(ctx, max(p.begin, p.agent), sdk.UserSpeaking)
 	if _, ok := c.changesTo(ctx, end, sdk.AgentSpeaking); !ok {
-		return p, fmt.Errorf("%s: no answer", second.name)
+		return p, fmt.Errorf("%s: no answer", second.Name)
 	}
-	p.wrong, p.words = human.WrongWords(first.text+" "+second.text, strings.Join(c.said()[heard:], " "))
+	p.wrong, p.words = human.WrongWords(first.Text+" "+second.Text, strings.Join(c.said()[heard:], " "))
 	return p, nil
 }
 
@@ -153,12 +158,4 @@ func (c *overCall) said() (texts []string) {
 		}
 	}
 	return texts
-}
-
-// most returns the longest time, in steps of 10 ms; 0 of nothing.
-func most(all []time.Duration) time.Duration {
-	if len(all) == 0 {
-		return 0
-	}
-	return slices.Max(all).Round(10 * time.Millisecond)
 }

@@ -1,4 +1,4 @@
-package main
+package noisebench
 
 // This file has the conditions under which a person calls: the room, the microphone and the network.
 
@@ -26,7 +26,7 @@ type condition struct {
 	turns *sdk.TurnDetection // nil: server_vad
 	late  bool               // the server does not answer ahead
 	// change changes the sound of the microphone, mono at human.Rate; nil leaves it.
-	change func(x []float32, others []prompt, random *rand.Rand) error
+	change func(x []float32, others []human.Sentence, random *rand.Rand) error
 }
 
 // conditions returns what the part calls measures, but for musical.
@@ -39,15 +39,15 @@ func conditions() []condition {
 		{name: "quiet room, semantic_vad, not answering ahead", turns: semantic, late: true},
 	}
 	for _, ratio := range []float64{20, 10, 5} {
-		all = append(all, condition{name: fmt.Sprintf("fan, %v dB", ratio), change: beside(ratio, func(n int, _ []prompt, random *rand.Rand) ([]float32, error) {
+		all = append(all, condition{name: fmt.Sprintf("fan, %v dB", ratio), change: beside(ratio, func(n int, _ []human.Sentence, random *rand.Rand) ([]float32, error) {
 			return fan(n, random), nil
 		})})
 	}
 	return append(all,
-		condition{name: "8 people, 15 dB", change: beside(15, func(n int, others []prompt, random *rand.Rand) ([]float32, error) {
+		condition{name: "8 people, 15 dB", change: beside(15, func(n int, others []human.Sentence, random *rand.Rand) ([]float32, error) {
 			return talk(others, 8, n, random), nil
 		})},
-		condition{name: "mains hum, 10 dB", change: beside(10, func(n int, _ []prompt, _ *rand.Rand) ([]float32, error) { return mains(n), nil })},
+		condition{name: "mains hum, 10 dB", change: beside(10, func(n int, _ []human.Sentence, _ *rand.Rand) ([]float32, error) { return mains(n), nil })},
 		condition{name: "softly: 20 dB below", change: louder(-20)},
 		condition{name: "shouting: 14 dB above", change: louder(14)},
 		condition{name: "clipped at a fifth of the peaks", change: clipped},
@@ -62,8 +62,8 @@ func musical() []condition {
 }
 
 // beside adds a sound whose level is ratio dB below that of the speech.
-func beside(ratio float64, sound func(n int, others []prompt, random *rand.Rand) ([]float32, error)) func([]float32, []prompt, *rand.Rand) error {
-	return func(x []float32, others []prompt, random *rand.Rand) error {
+func beside(ratio float64, sound func(n int, others []human.Sentence, random *rand.Rand) ([]float32, error)) func([]float32, []human.Sentence, *rand.Rand) error {
+	return func(x []float32, others []human.Sentence, random *rand.Rand) error {
 		y, err := sound(len(x), others, random)
 		if err == nil {
 			add(x, y, gainOf(-ratio))
@@ -73,8 +73,8 @@ func beside(ratio float64, sound func(n int, others []prompt, random *rand.Rand)
 }
 
 // louder changes the level by so many dB. What is above full scale is clipped, as in a sound card.
-func louder(db float64) func([]float32, []prompt, *rand.Rand) error {
-	return func(x []float32, _ []prompt, _ *rand.Rand) error {
+func louder(db float64) func([]float32, []human.Sentence, *rand.Rand) error {
+	return func(x []float32, _ []human.Sentence, _ *rand.Rand) error {
 		for i := range x {
 			x[i] = min(max(x[i]*gainOf(db), -1), 1)
 		}
@@ -83,7 +83,7 @@ func louder(db float64) func([]float32, []prompt, *rand.Rand) error {
 }
 
 // clipped cuts all peaks at a fifth of the highest.
-func clipped(x []float32, _ []prompt, _ *rand.Rand) error {
+func clipped(x []float32, _ []human.Sentence, _ *rand.Rand) error {
 	var peak float32
 	for _, v := range x {
 		peak = max(peak, max(v, -v))
@@ -106,7 +106,7 @@ func mains(n int) []float32 {
 }
 
 // music returns n samples of the first songs of musicFolder.
-func music(n int, _ []prompt, _ *rand.Rand) ([]float32, error) {
+func music(n int, _ []human.Sentence, _ *rand.Rand) ([]float32, error) {
 	songs, err := filepath.Glob(musicFolder + "/*.g722")
 	if err != nil || len(songs) == 0 {
 		return nil, fmt.Errorf("no music: install asterisk-moh-opsound-g722: %w", os.ErrNotExist)

@@ -1,4 +1,4 @@
-package main
+package listenbench
 
 // Smart Turn, as late as the processor time of its work makes it.
 
@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
@@ -29,12 +28,12 @@ type judge struct {
 }
 
 // newJudge loads the model of the folder of models. It returns nil if the model is not there.
-func newJudge(models string) (*judge, error) {
-	folder := filepath.Join(models, "smart-turn-v3")
+func newJudge() (*judge, error) {
+	const folder = models + "smart-turn-v3"
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	e, err := smartturn.NewEngine(filepath.Join(models, "sherpa-onnx-linux-amd64"), folder, 1)
+	e, err := smartturn.NewEngine(models+"sherpa-onnx-linux-amd64", folder, 1)
 	return &judge{engine: e}, err
 }
 

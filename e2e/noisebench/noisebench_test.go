@@ -1,9 +1,8 @@
-package main
+package noisebench
 
-// The prompts, and a short run of the part voices.
+// What the benchmarks measure with.
 
 import (
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -13,24 +12,11 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 )
 
-func TestPrompts(t *testing.T) {
-	g := gomega.NewWithT(t)
-	caller, err := prompts('a', 'm')
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(len(caller)).To(gomega.BeNumerically(">", 100))
-	some := sentences(caller, 10)
-	g.Expect(some).To(gomega.HaveLen(10))
-	g.Expect(talk(some, 2, human.Rate, rand.New(rand.NewPCG(1, 1)))).To(gomega.HaveLen(human.Rate))
-	g.Expect(run(t.Context(), options{parts: "other"})).To(gomega.MatchError(gomega.ContainSubstring("want voices, noise, calls or over")))
-}
-
 // Human talk in the background of a human caller, for 5 minutes.
 func TestTalkInTheBackground(t *testing.T) {
 	g := gomega.NewWithT(t)
-	caller, err := prompts('a', 'm')
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	others, err := prompts('n', 'z')
-	g.Expect(err).NotTo(gomega.HaveOccurred())
+	caller := prompts(t, 'a', 'm')
+	others := prompts(t, 'n', 'z')
 	onsets, ducks := alone(newListener(true), caller, others, 18, 1)
 	g.Expect([]int{onsets, ducks}).To(gomega.Equal([]int{0, 0}))
 	onsets, _ = alone(newListener(false), caller, others, 18, 1)
@@ -40,19 +26,17 @@ func TestTalkInTheBackground(t *testing.T) {
 // A caller who becomes 10 dB softer is heard in the first or second sentence.
 func TestASofterCaller(t *testing.T) {
 	g := gomega.NewWithT(t)
-	caller, err := prompts('a', 'm')
-	g.Expect(err).NotTo(gomega.HaveOccurred())
+	caller := prompts(t, 'a', 'm')
 	for k := 0; k < len(caller); k += 30 {
 		sentence, _ := heardIn(caller, k, 10)
-		g.Expect(sentence).To(gomega.BeNumerically("<", 2), caller[k].name)
+		g.Expect(sentence).To(gomega.BeNumerically("<", 2), caller[k].Name)
 	}
 }
 
 // Each condition changes the sound of the microphone or has a network of its own, and keeps the length of the sound.
 func TestConditions(t *testing.T) {
 	g := gomega.NewWithT(t)
-	others, err := prompts('a', 'b')
-	g.Expect(err).NotTo(gomega.HaveOccurred())
+	others := prompts(t, 'a', 'b')
 	said := others[:2]
 	quiet, spans, err := newTrack(condition{}, said, others)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -89,8 +73,6 @@ func TestJudge(t *testing.T) {
 		onsets: []time.Duration{200 * time.Millisecond, 300 * time.Millisecond}, answers: []time.Duration{500 * time.Millisecond},
 		interrupted: 1, falseOnsets: 1, falseCuts: 1,
 	}))
-	g.Expect(middle(nil)).To(gomega.BeZero())
-	g.Expect(middle([]time.Duration{3 * s, s, 2 * s})).To(gomega.Equal(2 * s))
 }
 
 // Each word that is said over the agent is one short sound.

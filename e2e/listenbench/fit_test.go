@@ -1,4 +1,4 @@
-package main
+package listenbench
 
 // The fit of the weights of package endofturn.
 

@@ -1,4 +1,4 @@
-package main
+package listenbench
 
 // Silero's voice detector beside ours: scripts/silero.py runs it.
 
@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 
@@ -22,27 +21,9 @@ const (
 	sileroStop   = 10 * time.Second
 )
 
-// reportSilero prints rows for the turns with the speech that Silero hears. command is the Python that has its packages.
-func reportSilero(ctx context.Context, python string, all []heard) error {
-	changed, err := bySilero(ctx, python, all)
-	if err != nil {
-		return fmt.Errorf("silero: %w", err)
-	}
-	found := make([][]estimate, len(changed))
-	for i := range changed {
-		found[i] = changed[i].estimates(endofturn.New("en"), nil)
-	}
-	fmt.Println("\nWith Silero's detector:")
-	head()
-	for _, p := range policies() {
-		row(changed, found, p)
-	}
-	return nil
-}
-
-// bySilero returns the turns with the speech that Silero hears. A frame has the judgement of the last window that was complete.
+// bySilero returns the turns with the speech that Silero hears. python is the one that has its packages. A frame has the judgement of the last window that was complete.
 func bySilero(ctx context.Context, python string, all []heard) (changed []heard, err error) {
-	cmd := exec.CommandContext(ctx, python, "scripts/silero.py")
+	cmd := exec.CommandContext(ctx, python, "../../scripts/silero.py")
 	cmd.Stderr, cmd.WaitDelay = os.Stderr, sileroStop
 	in, err := cmd.StdinPipe()
 	if err != nil {

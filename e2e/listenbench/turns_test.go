@@ -1,4 +1,4 @@
-package main
+package listenbench
 
 // The turns: a person's sentences, with pauses inside.
 
@@ -7,7 +7,6 @@ import (
 	"errors"
 	"hash/fnv"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -70,7 +69,7 @@ func turns(first, end byte, draws int) ([]turn, error) {
 			if errors.Is(err, human.ErrNotInstalled) {
 				continue // some texts have no recording
 			}
-			if samples(len(pcm)) > longestOf {
+			if human.Duration(len(pcm)) > longestOf {
 				continue
 			}
 			b := builder{name: name, draw: draw}
@@ -101,9 +100,8 @@ func kindOf(text string) where {
 	return inSentence
 }
 
-func within(name string, first, end byte) bool {
-	initial := strings.ToLower(path.Base(strings.Fields(name)[0]))[0]
-	return initial >= first && initial <= end
+func within(line string, first, end byte) bool {
+	return human.Within(strings.Fields(line)[0], first, end)
 }
 
 // whole reports whether a prompt is something that a person says as a turn: at least two words with an end, or one with a full stop.
@@ -188,7 +186,7 @@ func (b *builder) stretch(pcm []float32, kind where) {
 			silent += step
 			continue
 		}
-		if samples(silent) >= natural {
+		if human.Duration(silent) >= natural {
 			b.pcm = append(b.pcm, pcm[begin:at-silent]...)
 			b.pause(kind)
 			begin = at
@@ -204,9 +202,9 @@ func (b *builder) pause(kind where) {
 	_, _ = h.Write([]byte(b.name)) // it never fails
 	_, _ = h.Write([]byte{byte(b.draw), byte(len(b.pauses)), byte(b.draw >> 8)})
 	length := shortest + (longest-shortest)*time.Duration(h.Sum32()>>8)/(1<<24)
-	p := pause{where: kind, begin: samples(len(b.pcm))}
+	p := pause{where: kind, begin: human.Duration(len(b.pcm))}
 	b.quiet(length)
-	p.end = samples(len(b.pcm))
+	p.end = human.Duration(len(b.pcm))
 	b.pauses = append(b.pauses, p)
 }
 
@@ -228,12 +226,9 @@ func (b *builder) done() turn {
 		t.pauses = append(t.pauses, pause{p.where, p.begin + lead, p.end + lead})
 	}
 	b.pcm = append(b.pcm, said...)
-	end := samples(len(b.pcm))
+	end := human.Duration(len(b.pcm))
 	b.quiet(rest)
 	t.pcm = b.pcm
-	t.pauses = append(t.pauses, pause{atEnd, end, samples(len(b.pcm))})
+	t.pauses = append(t.pauses, pause{atEnd, end, human.Duration(len(b.pcm))})
 	return t
 }
-
-// samples returns the duration of n samples.
-func samples(n int) time.Duration { return time.Duration(n) * time.Second / human.Rate }

@@ -1,4 +1,4 @@
-package main
+package listenbench
 
 // What the detector and the recogniser hear of a turn, and when.
 
@@ -64,8 +64,8 @@ func hear(ctx context.Context, e backend.Engine, t turn) (h heard, err error) {
 	last := t.pauses[len(t.pauses)-1].begin + listened
 	var shown backend.Update
 	var clock time.Duration
-	for at := first; at+step <= len(t.pcm) && samples(at) < last; at += step {
-		clock = max(clock, samples(at+step))
+	for at := first; at+step <= len(t.pcm) && human.Duration(at) < last; at += step {
+		clock = max(clock, human.Duration(at+step))
 		before := processorTime()
 		u, err := s.Feed(ctx, t.pcm[at:at+step])
 		if err != nil {

@@ -1,15 +1,18 @@
-package main
+package enginebench
 
 // This file measures synthesizers.
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
+	"testing"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/e2e/internal/figures"
+	"github.com/antiphon-rt/antiphon/internal/engine/sherpa"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
 )
 
 // clauses are what the synthesizers speak.
@@ -18,46 +21,40 @@ var clauses = []string{"Hello there!", "The weather in Oslo is fine.", "I can co
 // utterance bounds the work for one clause.
 const utterance = time.Minute
 
-const voiceHead = `| synthesizer | first audio of a clause, p50 / p95 | speech | real-time factor | processor time for 1 s | memory | ready after |
-|---|---|---|---|---|---|---|`
+func BenchmarkSynthesizer(b *testing.B) {
+	b.Run("sherpa", func(b *testing.B) {
+		s, err := sherpa.Synthesizer(sherpa.Config{Models: models, Processes: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		measureVoice(b, s)
+	})
+	b.Run("flite", func(b *testing.B) { measureVoice(b, embedded.Synthesizer(embedded.Options{})) })
+}
 
-// measureVoice prints the row of a synthesizer.
-func measureVoice(ctx context.Context, e engine, o options) (err error) {
-	s, err := e.voice(o.models)
-	if err != nil {
-		return err
-	}
-	if s.Close != nil {
-		defer func() { err = errors.Join(err, s.Close()) }()
-	}
-	start, err := ready(ctx, s)
-	if err != nil {
-		return err
-	}
+// measureVoice has a synthesizer speak the clauses.
+func measureVoice(b *testing.B, s pipeline.Stage[pipeline.Synthesizer]) {
+	start := load(b, s)
 	used := processorTime()
 	var length, work time.Duration
 	firsts := make([][]time.Duration, len(clauses))
-	for range o.rounds {
+	for range *rounds {
 		for i, text := range clauses {
-			first, whole, spoken, err := speak(ctx, s.Impl, text)
+			first, whole, spoken, err := speak(b.Context(), s.Impl, text)
 			if err != nil {
-				return err
+				b.Fatal(err)
 			}
 			firsts[i], work, length = append(firsts[i], first), work+whole, length+spoken
 		}
 	}
 	used = processorTime() - used
-	var first []string
 	for i, text := range clauses {
-		first = append(first, fmt.Sprintf("%d words: %s", len(strings.Fields(text)), middle(firsts[i])))
+		figures.Times(b, fmt.Sprintf("first-audio-of-%d-words", len(strings.Fields(text))), firsts[i], 50, 95)
 	}
-	held := "only while it speaks"
-	if m := memory(); m > 0 {
-		held = fmt.Sprintf("%d MB", m>>20)
-	}
-	fmt.Printf("| %s | %s | %.1f s | %.2f | %d ms | %s | %.1f s |\n", title(e, s.Component()), strings.Join(first, "; "), length.Seconds(),
-		work.Seconds()/length.Seconds(), int(1000*used.Seconds()/length.Seconds()), held, start.Seconds())
-	return nil
+	b.ReportMetric(work.Seconds()/length.Seconds(), "real-time")
+	b.ReportMetric(1000*used.Seconds()/length.Seconds(), "processor-ms/s")
+	figures.Count(b, "MB", int(memory()>>20)) // 0: it runs only while it speaks
+	b.ReportMetric(start.Seconds(), "ready-after-s")
 }
 
 // speak returns when the first audio of a text came, when the last, and how long the speech is.

@@ -1,13 +1,14 @@
-package main
+package noisebench
 
 // This file measures a caller who becomes softer in a call, and talk in the background that has pauses.
 
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
+	"testing"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/e2e/internal/figures"
 	"github.com/antiphon-rt/antiphon/e2e/internal/human"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 )
@@ -19,47 +20,51 @@ const (
 	agentEvery    = 20 * human.Rate // how often the agent plays in background talk with pauses
 )
 
-// measureSofter prints in which sentence a caller is heard who becomes softer, and the onsets in talk with pauses.
-func measureSofter(caller, others []prompt) {
-	fmt.Println("\n| caller | heard in sentence 1 | 2 | 3 | 4 | never | later in sentence 1, p50 / p95 |\n|---|---|---|---|---|---|---|")
+// BenchmarkSofter finds in which sentence a caller is heard who becomes softer. The names a to m have set the numbers of Talker.
+func BenchmarkSofter(b *testing.B) {
+	caller := prompts(b, 'n', 'z')
 	for _, softer := range []float64{8, 10, 12, 15, 20} {
-		var in [softSentences + 1]int
-		var later []time.Duration
-		for k := 0; k < len(caller); k += 2 {
-			sentence, after := heardIn(caller, k, softer)
-			in[sentence]++
-			if sentence == 0 {
-				later = append(later, after)
+		b.Run(fmt.Sprintf("%v dB", softer), func(b *testing.B) {
+			var in [softSentences + 1]int
+			var later []time.Duration
+			for k := 0; k < len(caller); k += 2 {
+				sentence, after := heardIn(caller, k, softer)
+				in[sentence]++
+				if sentence == 0 {
+					later = append(later, after)
+				}
 			}
-		}
-		slices.Sort(later)
-		times := "–"
-		if len(later) > 0 {
-			times = fmt.Sprintf("%v / %v", later[len(later)/2], later[len(later)*95/100])
-		}
-		fmt.Printf("| %v dB softer | %d | %d | %d | %d | %d | %s |\n", softer, in[0], in[1], in[2], in[3], in[4], times)
+			for sentence, n := range in[:softSentences] {
+				figures.Count(b, fmt.Sprintf("heard-in-%d", sentence+1), n)
+			}
+			figures.Count(b, "never-heard", in[softSentences])
+			figures.Times(b, "later-in-1", later, 50, 95)
+		})
 	}
-	fmt.Println("\n| background of one person | onsets before | onsets now |\n|---|---|---|")
+}
+
+// BenchmarkPauses counts the onsets in talk with pauses, before there was a Talker and with it.
+func BenchmarkPauses(b *testing.B) {
+	caller, others := prompts(b, 'n', 'z'), prompts(b, 'a', 'm')
 	for _, below := range []float64{15, 20} {
 		for _, pause := range [][2]float64{{0.3, 1.5}, {1, 4}} {
-			var onsets [2]int
-			for i, with := range []bool{false, true} {
-				onsets[i] = withPauses(newListener(with), caller, others, below, pause)
-			}
-			fmt.Printf("| %v dB below, pauses of %v to %v s | %d | %d |\n", below, pause[0], pause[1], onsets[0], onsets[1])
+			b.Run(fmt.Sprintf("%v dB below/pauses of %v to %v s", below, pause[0], pause[1]), func(b *testing.B) {
+				figures.Count(b, "onsets-before", withPauses(newListener(false), caller, others, below, pause))
+				figures.Count(b, "onsets-now", withPauses(newListener(true), caller, others, below, pause))
+			})
 		}
 	}
 }
 
 // heardIn returns the number of the first sentence of a softer caller that has an onset, from 0 on, softSentences for none, and how much later than
 // with the detector alone the onset is.
-func heardIn(caller []prompt, k int, softer float64) (sentence int, later time.Duration) {
+func heardIn(caller []human.Sentence, k int, softer float64) (sentence int, later time.Duration) {
 	x := append(known(caller, k), make([]float32, agentPlays)...)
 	var begins []int
 	for i := range softSentences {
 		begins = append(begins, len(x))
-		said := make([]float32, len(caller[(k+5*i)%len(caller)].pcm)+softPause)
-		add(said, caller[(k+5*i)%len(caller)].pcm, gainOf(-softer))
+		said := make([]float32, len(caller[(k+5*i)%len(caller)].PCM)+softPause)
+		add(said, caller[(k+5*i)%len(caller)].PCM, gainOf(-softer))
 		x = append(x, said...)
 	}
 	l := newListener(true)
@@ -79,12 +84,12 @@ func heardIn(caller []prompt, k int, softer float64) (sentence int, later time.D
 }
 
 // withPauses counts the onsets in background talk with pauses, after a caller has spoken.
-func withPauses(l *listener, caller, others []prompt, below float64, pause [2]float64) (onsets int) {
+func withPauses(l *listener, caller, others []human.Sentence, below float64, pause [2]float64) (onsets int) {
 	random := rand.New(rand.NewPCG(4, 1))
 	x := append(known(caller, 0), make([]float32, human.Rate)...)
 	lead := len(x)
 	for len(x) < lead+int(background/time.Second)*human.Rate {
-		p := others[random.IntN(len(others))].pcm
+		p := others[random.IntN(len(others))].PCM
 		said := make([]float32, len(p)+int((pause[0]+random.Float64()*(pause[1]-pause[0]))*human.Rate))
 		add(said, p, gainOf(-below))
 		x = append(x, said...)

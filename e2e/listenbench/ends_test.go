@@ -1,4 +1,4 @@
-package main
+package listenbench
 
 // The ways to end a turn, applied to what was heard.
 

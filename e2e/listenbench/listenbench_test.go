@@ -1,4 +1,4 @@
-package main
+package listenbench
 
 // The turns and what the ways to end them are judged by.
 
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/human"
 )
 
 func TestTurns(t *testing.T) {
@@ -23,7 +25,7 @@ func TestTurns(t *testing.T) {
 			g.Expect(p.end-p.begin).To(gomega.And(gomega.BeNumerically(">=", shortest-frame), gomega.BeNumerically("<=", longest)), turn.name)
 			inner++
 		}
-		g.Expect(samples(len(turn.pcm))-turn.pauses[last].begin).To(gomega.BeNumerically(">=", rest-frame), turn.name)
+		g.Expect(human.Duration(len(turn.pcm))-turn.pauses[last].begin).To(gomega.BeNumerically(">=", rest-frame), turn.name)
 	}
 	g.Expect(inner).To(gomega.BeNumerically(">", 10))
 	again, err := turns('c', 'c', 1)

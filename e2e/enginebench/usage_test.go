@@ -1,4 +1,4 @@
-package main
+package enginebench
 
 // This file reads what the processes of the engines take: processor time and memory. It needs Linux.
 
