@@ -1,4 +1,4 @@
-package main
+package bargein
 
 // Barge-in in a real browser: after a cough every word was audible, and a cut is at the last audible position.
 
@@ -19,12 +19,8 @@ var town = rig.Link{RTT: 40 * time.Millisecond}
 func talking(t *testing.T, say string) (*caller, *tracker) {
 	t.Helper()
 	g := gomega.NewWithT(t)
-	s, err := newSite(map[string][]byte{"/page.js": []byte(pageJS)})
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	h := &house{ctx: t.Context(), root: "../..", site: s, dir: t.TempDir()}
-	t.Cleanup(func() { g.Expect(h.close()).To(gomega.Succeed()) })
-	server, err := h.tones()
-	g.Expect(err).NotTo(gomega.HaveOccurred())
+	h := openWith(t, map[string][]byte{"/page.js": []byte(pageJS)})
+	server := h.tones()
 	reference, err := h.responseAudio(server, say)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	b, err := rig.Launch(t.Context(), rig.Options{RecordOutput: true})

@@ -1,4 +1,4 @@
-package main
+package bargein
 
 // Measures the delay between a change of volume in the page and its place in the recording, so that the rows can subtract it.
 
@@ -11,7 +11,7 @@ import (
 // recordingDelay returns the time from a change of an element's volume to its effect in the recording, in ms.
 func (h *house) recordingDelay() (delay float64, err error) {
 	err = h.inBrowser(func(b *rig.Browser) error {
-		tab, err := b.Open(h.site.url + "/")
+		tab, err := b.Open(h.site + "/")
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package main
+package bargein
 
 // The sounds that must not interrupt: coughs, clicks and the like, synthesized.
 

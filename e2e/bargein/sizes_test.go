@@ -1,14 +1,16 @@
-package main
+package bargein
 
-// The row "sizes": how large the scripts are that a page loads, beside those of others.
+// The benchmark of the sizes: how large the scripts are that a page loads, beside those of others.
 
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"testing"
 
 	"github.com/andybalholm/brotli"
 )
@@ -47,60 +49,56 @@ func pressed(file []byte) (packed, error) {
 	return packed{len(file), g.Len(), b.Len()}, nil
 }
 
-// sizes measures the files that a page loads with Antiphon, and with other clients.
-func sizes(h *house, _ options, r *results) error {
-	server, err := h.tones()
-	if err != nil {
-		return err
-	}
-	t := table{
-		title: "What a page loads", head: []string{"file", "plain kB", "gzip kB", "brotli kB"},
-		notes: []string{"The same code compresses all files at the best level. esbuild makes and minifies the bundles from the imports of a page that holds a call."},
-	}
-	measure := func(name string, file []byte) (packed, error) {
-		p, err := pressed(file)
-		t.rows = append(t.rows, []string{name, kB(p.plain), kB(p.gzip), kB(p.brotli)})
-		return p, err
-	}
-	loader, err := h.fetch(server + "/antiphon.js")
-	if err != nil {
-		return err
-	}
-	small, err := measure("Antiphon, loader", loader)
-	if err != nil {
-		return err
-	}
-	program, err := h.fetch(server + "/antiphon.wasm")
-	if err != nil {
-		return err
-	}
-	tiny, err := measure("Antiphon, wasm", program)
-	if err != nil {
-		return err
-	}
-	r.judge(target{what: "loader, gzip", want: "<= 6 kB", got: kB(small.gzip) + " kB", met: small.gzip <= mostLoader, hard: true})
-	r.judge(target{what: "wasm, brotli", want: "<= 100 kB", got: kB(tiny.brotli) + " kB", met: tiny.brotli <= mostProgram, hard: true})
-	for _, o := range others {
-		file, err := pack(o.script, installed)
+// BenchmarkSizes measures the files that a page loads with Antiphon, and with other clients. The same code compresses all files at the best level.
+// esbuild makes and minifies the bundles from the imports of a page that holds a call.
+func BenchmarkSizes(b *testing.B) {
+	server := open(b).tones()
+	fetched := func(path string) []byte {
+		file, err := fetch(b.Context(), server+path)
 		if err != nil {
-			return fmt.Errorf("%s: %w", o.name, err)
+			b.Fatal(err)
 		}
-		if _, err := measure(o.name, file); err != nil {
-			return err
-		}
+		return file
 	}
-	r.add(t)
-	return nil
+	b.Run("Antiphon, loader", func(b *testing.B) {
+		if small := measureSize(b, fetched("/antiphon.js")); small.gzip > mostLoader {
+			b.Errorf("the loader has %d bytes, more than %d", small.gzip, mostLoader)
+		}
+	})
+	b.Run("Antiphon, wasm", func(b *testing.B) {
+		if tiny := measureSize(b, fetched("/antiphon.wasm")); tiny.brotli > mostProgram {
+			b.Errorf("the program has %d bytes, more than %d", tiny.brotli, mostProgram)
+		}
+	})
+	for _, o := range others {
+		b.Run(o.name, func(b *testing.B) {
+			file, err := pack(o.script, installed)
+			if err != nil {
+				b.Fatal(err)
+			}
+			measureSize(b, file)
+		})
+	}
 }
 
-func kB(bytes int) string { return fmt.Sprintf("%.1f", float64(bytes)/1000) }
+// measureSize reports the size of a file in three forms.
+func measureSize(b *testing.B, file []byte) packed {
+	p, err := pressed(file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(p.plain)/1000, "plain-kB")
+	b.ReportMetric(float64(p.gzip)/1000, "gzip-kB")
+	b.ReportMetric(float64(p.brotli)/1000, "brotli-kB")
+	return p
+}
 
 // maxFile bounds a file that is fetched, in bytes.
 const maxFile = 32 << 20
 
 // fetch returns a file from the server, uncompressed.
-func (h *house) fetch(url string) ([]byte, error) {
-	ask, err := http.NewRequestWithContext(h.ctx, http.MethodGet, url, nil)
+func fetch(ctx context.Context, url string) ([]byte, error) {
+	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}

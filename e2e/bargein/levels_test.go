@@ -1,4 +1,4 @@
-package main
+package bargein
 
 // The power of any stretch of a recording, from sums that are computed once.
 

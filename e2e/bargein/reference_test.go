@@ -1,4 +1,4 @@
-package main
+package bargein
 
 // Fetches the audio of a response over a WebSocket: the reference for what the page plays.
 

@@ -1,4 +1,4 @@
-package main
+package bargein
 
 // Follows a response through a recording: finds, for each 10 ms, which position of the response is audible, and at which level.
 

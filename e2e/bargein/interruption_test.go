@@ -1,4 +1,4 @@
-package main
+package bargein
 
 // One interruption and its times: from the first sound of the user to the ducked and to the silent agent.
 
@@ -41,15 +41,12 @@ type series struct {
 
 // interruptions measures each kind of client on each network link. The kinds run at the same time, so that the load is the same for all.
 func (h *house) interruptions(kinds []string, links []rig.Link, rounds func(rig.Link) int) ([]*series, error) {
-	server, err := h.tones()
-	if err != nil {
-		return nil, err
-	}
+	server := h.tones()
 	reference, err := h.responseAudio(server, longRequest)
 	if err != nil {
 		return nil, err
 	}
-	spoken, err := h.spoken(phrases)
+	spoken, err := speech(h.ctx, phrases)
 	if err != nil {
 		return nil, err
 	}
@@ -90,11 +87,11 @@ func (h *house) inBrowser(do func(*rig.Browser) error) error {
 	return do(b)
 }
 
-// spoken returns the texts as speech of flite.
-func (h *house) spoken(texts []string) ([]rig.Sound, error) {
+// speech returns the texts as speech of flite.
+func speech(ctx context.Context, texts []string) ([]rig.Sound, error) {
 	var all []rig.Sound
 	for _, text := range texts {
-		s, err := rig.Speak(h.ctx, text)
+		s, err := rig.Speak(ctx, text)
 		if err != nil {
 			return nil, err
 		}

@@ -1,14 +1,16 @@
-package main
+package bargein
 
-// The row "heap": how much memory a session of the SDK holds after half an hour of talk on a virtual clock.
+// The benchmark of the heap: how much memory a session of the SDK holds after half an hour of talk on a virtual clock.
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"runtime"
+	"testing"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/e2e/internal/figures"
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 	"github.com/antiphon-rt/antiphon/sdk"
 	"github.com/antiphon-rt/antiphon/sdk/sdktest"
@@ -32,36 +34,31 @@ type usage struct {
 	goroutines, timers, heard int
 }
 
-// heap simulates half an hour of talk on a virtual clock, and measures what the session holds.
-func heap(h *house, _ options, r *results) error {
-	spoken, err := h.spoken(phrases)
+// BenchmarkHeap simulates half an hour of talk on a virtual clock, and measures what the session holds, which keeps talkShown entries. A session of the
+// SDK and its detector run frame by frame against sdktest, with turns, responses, coughs and barge-ins. The heap is that of the whole process.
+func BenchmarkHeap(b *testing.B) {
+	spoken, err := speech(b.Context(), phrases)
 	if err != nil {
-		return err
+		b.Fatal(err)
 	}
 	t := &talker{user: spoken, agent: spoken[2].Floats(), detector: sdk.NewBargeInDetector()}
 	all, err := t.talk()
 	if err != nil {
-		return err
-	}
-	table := table{
-		title: "A call of thirty minutes, accelerated", head: []string{"minute", "heap kB", "goroutines", "timers", "barge-ins so far"},
-		notes: []string{fmt.Sprintf(
-			"A session of the SDK and its detector run frame by frame against sdktest, with turns, responses, coughs and barge-ins. The session keeps %d entries. The heap is that of the whole process.", talkShown)},
+		b.Fatal(err)
 	}
 	for _, u := range all {
-		table.rows = append(table.rows, []string{
-			fmt.Sprint(u.at.Minutes()), kB(int(u.heap)), fmt.Sprint(u.goroutines), fmt.Sprint(u.timers), fmt.Sprint(u.heard), //nolint:gosec // a heap is no such size
+		b.Run(fmt.Sprintf("minute %v", u.at.Minutes()), func(b *testing.B) {
+			b.ReportMetric(float64(u.heap)/1000, "heap-kB")
+			figures.Count(b, "goroutines", u.goroutines)
+			figures.Count(b, "timers", u.timers)
+			figures.Count(b, "barge-ins-so-far", u.heard)
 		})
 	}
-	r.add(table)
 	first, last := all[0], all[len(all)-1]
 	growth := float64(last.heap)/float64(first.heap) - 1
-	flat := growth < 0.03 && last.goroutines <= first.goroutines && last.timers <= first.timers
-	r.judge(target{
-		what: fmt.Sprintf("heap and handles, minute %.0f to %.0f", first.at.Minutes(), last.at.Minutes()), want: "no growth", hard: true, met: flat,
-		got: fmt.Sprintf("%+.1f %%, %+d goroutines, %+d timers", 100*growth, last.goroutines-first.goroutines, last.timers-first.timers),
-	})
-	return nil
+	if growth >= 0.03 || last.goroutines > first.goroutines || last.timers > first.timers {
+		b.Errorf("from %+v to %+v: the heap has grown by %+.1f %%", first, last, 100*growth)
+	}
 }
 
 // talker is a session on a virtual clock, with a simulated user who talks.

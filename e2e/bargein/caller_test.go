@@ -1,4 +1,4 @@
-package main
+package bargein
 
 // One client in a browser tab: it places a call through a simulated network link, requests responses, and collects events and
 // recording.
@@ -41,7 +41,7 @@ func (h *house) callWith(b *rig.Browser, kind, server string, link rig.Link, opt
 	if c.relay, err = rig.NewRelay(server, link); err != nil {
 		return nil, err
 	}
-	if c.tab, err = b.Open(h.site.url + "/"); err != nil {
+	if c.tab, err = b.Open(h.site + "/"); err != nil {
 		return nil, errors.Join(err, c.relay.Close())
 	}
 	if err = c.tab.Listen(); err == nil {
