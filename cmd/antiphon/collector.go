@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// leastGrowth and mostGrowth are by how many percent the memory may grow between two collections. Go's default, which is the most,
-	// doubles the memory of a call. Most of a call's memory is buffers of audio without pointers, which a collection does not read: with the
-	// least, collections take some 3 % of the time under load.
+	// leastGrowth and mostGrowth are by how many percent the memory may grow between two collections. mostGrowth is Go's default, and doubles
+	// the memory of a call. With leastGrowth, collections take some 3 % of the time under load: most of a call's memory is buffers of audio
+	// without pointers, which a collection does not read.
 	leastGrowth, mostGrowth = 25, 100
 	// smallGrowth is by how many bytes the memory may always grow, within mostGrowth: a server with few calls must not collect all the time.
 	smallGrowth = 16 << 20

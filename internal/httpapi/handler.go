@@ -32,7 +32,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// The HTTP handler and its book of calls: enters, finds and ends calls.
+// The HTTP handler and the calls that it serves: it begins, finds and ends them.
 
 // Config is what a Handler serves. Engine, Pipeline and Settings are required.
 type Config struct {
@@ -54,7 +54,7 @@ type Config struct {
 	Limits
 	// ICE are the STUN and TURN servers of clients.
 	ICE ICEServers
-	// Stored has what stands on a store.
+	// Stored has the parts that need a store.
 	Stored
 	// Grace is how long the session waits for a lost connection to come back, and Keep how long it waits for a client that can reconnect; 0 takes the session's default.
 	Grace, Keep time.Duration
@@ -68,7 +68,7 @@ type Config struct {
 	CheckInvariants bool
 }
 
-// Stored has the parts of a Handler that stand on a store, which this package does not import.
+// Stored has the parts of a Handler that need a store. This package does not import the store.
 type Stored struct {
 	// Once lets a request with the header Idempotency-Key count once, however often its client sends it; nil does not read the header. A once.Handler of package
 	// internal/once is one.
@@ -228,7 +228,7 @@ func (h *Handler) Calls() (now int, total uint64) {
 	return len(h.calls), h.total
 }
 
-// newCall makes a session and enters it into the book under the call id. It returns an error response if there is no room, if the
+// newCall makes a session and adds it to h.calls under the call id. It returns an error response if there is no room, if the
 // server stops, or if the requester's secret is used up.
 func (h *Handler) newCall(ctx context.Context, id string, settings wire.Session, who requester) (*callEntry, *problem) {
 	if p := h.useSecret(ctx, who); p != nil {
@@ -263,7 +263,7 @@ func (h *Handler) stopping() *problem {
 	return (&problem{status: http.StatusServiceUnavailable, code: "server_stopping", message: "the server is stopping: call again in a moment"}).after(fullRetry)
 }
 
-// enter makes a session and enters it into the book. The secret of its requester is noted as used.
+// enter makes a session and adds it to h.calls. The caller has marked the requester's secret as used.
 func (h *Handler) enter(b beginning) (*callEntry, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Runs answers the requests for the runs of a principal. Package internal/runs/runsapi has one, which this package does not import: it stands on a store.
+// Runs answers the requests for the runs of a principal. Package internal/runs/runsapi has one, which this package does not import, because it needs a store.
 type Runs interface {
 	// Serve answers an HTTP request.
 	Serve(w http.ResponseWriter, r *http.Request, principal string)
@@ -18,8 +18,8 @@ type Runs interface {
 	Act(ctx context.Context, principal string, e wire.ClientEvent) *wire.Error
 }
 
-// background is the endpoint of all requests for runs. A client secret sees none: it is for calls, and a run belongs to a principal.
-func (h *Handler) background(w http.ResponseWriter, r *http.Request, who requester) *problem {
+// serveRuns is the endpoint of all requests for runs. It refuses client secrets: they are for calls, and a run belongs to a principal.
+func (h *Handler) serveRuns(w http.ResponseWriter, r *http.Request, who requester) *problem {
 	switch {
 	case who.secret != nil:
 		return keyWanted("is for calls")

@@ -92,7 +92,7 @@ const (
 	TypeResult    = "run.result"
 )
 
-// published returns the type and the data of an effect that is published; nil for an effect that is not.
+// published returns the data of the message that an effect publishes; nil for an effect that publishes none.
 func published(f run.Effect) (data any) {
 	switch f := f.(type) {
 	case run.StateChanged:

@@ -31,7 +31,8 @@ type Snapshot struct {
 	FullestQueue, QueueSize int
 	// MostTurns is how many turns are open or wait for their text in the session that has most.
 	MostTurns int
-	// FreeMemory is what is left of the pool that conversations borrow from, in bytes. FreeMessages is the same for large events that arrive.
+	// FreeMemory is what is left of the memory that conversations share, in bytes. FreeMessages is what is left of the memory for data that comes from clients or
+	// waits for them (--message-memory).
 	FreeMemory   int
 	FreeMessages int64
 	// Kept is the size of the events that are kept for clients that reconnect, in bytes.
@@ -53,7 +54,7 @@ type Snapshot struct {
 type Journal struct {
 	// TakenOver is how many calls were taken over from another process.
 	TakenOver uint64
-	// Unjournalled is how many calls no other process could continue now.
+	// Unjournalled is how many calls no other process could continue now, because the store fails.
 	Unjournalled int
 }
 
@@ -88,7 +89,7 @@ var (
 	queued        = describe("session_queue_events", "Events that wait for the session for which most wait.")
 	queueSize     = describe("session_queue_size", "Events that may wait for a session.")
 	freeMemory    = describe("conversation_memory_free_bytes", "What is left of the memory that conversations share.")
-	freeMessages  = describe("message_memory_free_bytes", "What is left of the memory for what waits of all clients.")
+	freeMessages  = describe("message_memory_free_bytes", "What is left of the memory for data that comes from clients or waits for them.")
 	turns         = describe("session_turns_waiting", "Turns that are open or wait for their text, in the session that has most.")
 	kept          = describe("replay_bytes", "Size of the events that are kept for clients that reconnect.")
 	abandoned     = describe("abandoned_calls", "Calls into a stage of the pipeline that hang and for which nobody waits.", "stage")

@@ -26,8 +26,8 @@ func saying[From response.State]() responseRow {
 		"BodySays", func(s From, _ bodySays) (From, []response.Effect) { return s, nil })
 }
 
-// besideResponse returns the table with rows for bodySays.
-func besideResponse(table responseTable) responseTable {
+// withBodySays returns the table with rows for bodySays.
+func withBodySays(table responseTable) responseTable {
 	silent := func(s response.State) []responseRow {
 		return machine.Ignore[response.State, response.Event, response.Effect]("no body runs", s, bodySays{})
 	}
@@ -39,7 +39,7 @@ func besideResponse(table responseTable) responseTable {
 }
 
 func responseMachine() Comparer {
-	m := watched("response", besideResponse(response.Table), response.Monitor, response.State(response.Idle{}), response.Values, responseEvents,
+	m := watched("response", withBodySays(response.Table), response.Monitor, response.State(response.Idle{}), response.Values, responseEvents,
 		func(g response.Seen) map[string]any {
 			return map[string]any{
 				"newest": g.Newest, "announced": g.Announced, "live": listed(g.Live), "bodies": listed(g.Body), "down": g.Down,

@@ -39,7 +39,7 @@ func sessionMachine() sessionSpec {
 			if wordsAwaited(s) && s.Waiting != transcription.TurnOf(s.Final) {
 				return "the words of a turn are awaited that is not to be answered"
 			}
-			return oddQueue(s) + oddVoice(s) + oddStreams(s)
+			return oddQueue(s) + oddBodyOrHold(s) + oddStreams(s)
 		},
 	}
 }
@@ -79,8 +79,8 @@ func oddWords(s session.State) string {
 	return ""
 }
 
-// oddVoice returns how a session differs from those of the spec: there the synthesis ends with the body, and a hold is for the open turn.
-func oddVoice(s session.State) string { return oddBody(s) + oddHold(s) }
+// oddBodyOrHold returns what oddBody and oddHold return.
+func oddBodyOrHold(s session.State) string { return oddBody(s) + oddHold(s) }
 
 // oddBody returns how a session differs from one whose synthesis ends with its body, or "".
 func oddBody(s session.State) string {
@@ -135,7 +135,7 @@ func sessionEvents(s session.State) []Labelled[moment] {
 	}
 	o.voice(s)
 	o.committed(s)
-	o.bodyAndSpeaker(s)
+	o.bodyAndAudio(s)
 	o.notForOutside()
 	return o
 }
@@ -202,7 +202,8 @@ func (o *offers) committed(s session.State) {
 	o.add("Words of another turn", session.OfTranscription{Event: transcription.Done{Turn: nobody}})
 }
 
-func (o *offers) bodyAndSpeaker(s session.State) {
+// bodyAndAudio adds the events about the body that runs and about the audio that plays.
+func (o *offers) bodyAndAudio(s session.State) {
 	runs := body(s.Response)
 	if s.Queued.Len() == 0 {
 		o.add("Begin", session.OfPlayout{Event: playout.Begin{Resp: runs}})

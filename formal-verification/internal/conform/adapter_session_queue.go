@@ -33,7 +33,7 @@ func sessionQueueMachine() sessionSpec {
 			if waits := s.Queued.Len(); waits > 1 && s.Queued[waits-2] == response.Live(s.Response) {
 				return "what is written last is not heard last"
 			}
-			return oddWords(s) + oddVoice(s) + oddStreams(s)
+			return oddWords(s) + oddBodyOrHold(s) + oddStreams(s)
 		},
 	}
 }

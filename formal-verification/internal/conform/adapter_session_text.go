@@ -37,7 +37,7 @@ func sessionTextMachine() sessionSpec {
 			case transcription.TurnOf(s.Live) != 0 && transcription.TurnOf(s.Live) != turn.Open(s.Turn):
 				return "the stream is not the open turn's"
 			}
-			return oddVoice(s)
+			return oddBodyOrHold(s)
 		},
 	}
 }

@@ -1,7 +1,7 @@
 package speaking
 
-// Out-of-band responses: conversation "none". Each has a response machine and a synthesis machine of its own, reads what
-// its request gives it, writes nothing into the conversation, and is never spoken over WebRTC.
+// Out-of-band responses: conversation "none". Each has a response machine and a synthesis machine of its own, reads the input of
+// its request, or the conversation if the request has none, adds nothing to the conversation, and is never spoken over WebRTC.
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-// Package fleet has what the servers of a cluster know of each other's calls.
+// Package fleet has what the servers of a cluster know of each other's calls, and finds out which call a request is about.
 package fleet
 
 // The cluster as a httpapi.Handler needs it, and what a Handler says of itself to the others.

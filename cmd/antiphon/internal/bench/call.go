@@ -112,7 +112,7 @@ func (c *call) ask(text string) error {
 	}}, &wire.ResponseCreate{})
 }
 
-// await returns the next event of type E. It drops the events before it. An error event ends the wait with an error.
+// await returns the next event of type E. It drops the events before it. An error event or a failed response ends the wait with an error.
 func await[E wire.ServerEvent](ctx context.Context, c *call) (arrival, error) {
 	for {
 		select {

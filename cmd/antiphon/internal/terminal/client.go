@@ -1,6 +1,6 @@
 package terminal
 
-// This file holds a call from its begin to its end.
+// This file places a call, passes the user's input to it, and ends it.
 
 import (
 	"context"

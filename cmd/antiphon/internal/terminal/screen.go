@@ -12,7 +12,7 @@ import (
 )
 
 // screen prints a conversation. On a terminal it prints each finished entry on a line, and below them a status line that it
-// repaints. Elsewhere it prints only the agent's answers, one line each. Only one goroutine at a time may use it.
+// repaints. Elsewhere it prints the agent's answers to Out, and what the user said to Err, one line each. Only one goroutine at a time may use it.
 type screen struct {
 	console Console
 	printed map[string]bool // item ids of the entries that are printed

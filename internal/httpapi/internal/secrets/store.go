@@ -67,10 +67,10 @@ type Store struct {
 	sealer
 	bucket Bucket
 
-	places *account.Budget // for requests that create a secret, or wait
-	one    chan struct{}   // has room for the request that creates a secret
-	known  map[ID]int64    // the expiry of each secret that there is
-	listed time.Time
+	places   *account.Budget // for requests that create a secret, or wait
+	creating chan struct{}   // has a token while a request creates a secret: one at a time
+	known    map[ID]int64    // the expiry of each secret that there is
+	listed   time.Time
 }
 
 // NewStore returns a Store that keeps its secrets in a Bucket; in the memory of this server if that is nil.
@@ -79,7 +79,7 @@ func NewStore(in Bucket) *Store {
 	if in == nil {
 		in, places = newMemory(), nil // it answers at once
 	}
-	return &Store{sealer: sealer{in.SealKey()}, bucket: in, places: places, one: make(chan struct{}, 1), known: map[ID]int64{}}
+	return &Store{sealer: sealer{in.SealKey()}, bucket: in, places: places, creating: make(chan struct{}, 1), known: map[ID]int64{}}
 }
 
 // stored is a secret as the bucket has it.
@@ -169,8 +169,8 @@ func (v *Store) Create(ctx context.Context, made New) (value string, expires int
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	select {
-	case v.one <- struct{}{}:
-		defer func() { <-v.one }()
+	case v.creating <- struct{}{}:
+		defer func() { <-v.creating }()
 	case <-ctx.Done():
 		return "", 0, 0, ErrUnavailable
 	}
@@ -192,7 +192,7 @@ func (v *Store) Create(ctx context.Context, made New) (value string, expires int
 // unavailable returns an error of the bucket as an ErrUnavailable.
 func unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
 
-// list reads which secrets there are, unless it has done so a moment ago, and forgets those that have expired. The caller has one.
+// list reads which secrets there are, unless it has done so a moment ago, and forgets those that have expired. The caller's token is in creating.
 func (v *Store) list(ctx context.Context, now time.Time) error {
 	if time.Since(v.listed) >= listFor {
 		keys, err := v.bucket.Keys(ctx)
@@ -215,7 +215,7 @@ func (v *Store) list(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// makeRoom makes room for a secret of a principal who may have most. With ErrTooMany, wait says after how long there will be room. The caller has one.
+// makeRoom makes room for a secret of a principal who may have most. With ErrTooMany, wait says after how long there will be room. The caller's token is in creating.
 func (v *Store) makeRoom(ctx context.Context, made ID, most int, now time.Time) (wait time.Duration, err error) {
 	until := func(id ID) time.Duration { return time.Unix(v.known[id], 0).Sub(now) }
 	all := func(ID) bool { return true }
@@ -255,11 +255,11 @@ func (v *Store) counts() (of map[[ownerSize]byte]int, size int) {
 	return of, size
 }
 
-// next returns the secret that expires next of those for which counts is true.
-func (v *Store) next(counts func(ID) bool) (first ID) {
+// next returns the secret that expires first of those for which matches is true.
+func (v *Store) next(matches func(ID) bool) (first ID) {
 	soonest := int64(math.MaxInt64)
 	for id, expires := range v.known {
-		if expires < soonest && counts(id) {
+		if expires < soonest && matches(id) {
 			first, soonest = id, expires
 		}
 	}
@@ -337,11 +337,11 @@ func (v *Store) mark(ctx context.Context, s *Secret, used bool) error {
 	return nil
 }
 
-// Len returns how many secrets there were when this server created one.
+// Len returns how many secrets there were when this server last created one, or 0 while it creates one.
 func (v *Store) Len() int {
 	select {
-	case v.one <- struct{}{}:
-		defer func() { <-v.one }()
+	case v.creating <- struct{}{}:
+		defer func() { <-v.creating }()
 		return len(v.known)
 	default: // a secret is being created
 		return 0

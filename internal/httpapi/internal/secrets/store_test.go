@@ -187,7 +187,7 @@ func TestOnePrincipalDoesNotHoldUpTheSecretsOfAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		v := NewStore(newFake())
-		v.one <- struct{}{} // a secret is being created, and takes its time
+		v.creating <- struct{}{} // a secret is being created, and takes its time
 		results := make(chan error, 901)
 		create := func(principal string) {
 			_, _, _, err := v.Create(t.Context(), New{Principal: principal, Lifetime: time.Hour, Most: 2000})
@@ -203,7 +203,7 @@ func TestOnePrincipalDoesNotHoldUpTheSecretsOfAnother(t *testing.T) {
 		go create("another")
 		synctest.Wait()
 		g.Expect(v.places.Held()["another"]).To(gomega.BeEquivalentTo(1))
-		<-v.one
+		<-v.creating
 		for range maxCreating/2 + 1 {
 			g.Expect(<-results).NotTo(gomega.HaveOccurred())
 		}
