@@ -51,7 +51,7 @@
 //
 // # Where it departs from a simpler machine
 //
-// If the response were only lowered for a while, the states Ducked and Playing would be enough; but then the user would not
+// If the client only ducked the response for a while, the states Ducked and Playing would be enough; but then the user would not
 // hear the words that were spoken during a cough. Restored exists because audio may overtake its verdict, and the user must
 // then hear it at full level. Unanswered exists because the deadline may come before the silence of a slow server; this
 // state still knows what the user heard at full level.

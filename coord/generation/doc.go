@@ -1,6 +1,6 @@
 // Package generation is the making of one response, in the conversation or out of band: when its body (the model and the
 // synthesizer) begins, what ends it, and when nothing of it is left. The response machine decides which response is
-// live; this machine keeps what one response has come to. Each response has a machine of its own.
+// live; this machine keeps how far one response has got. Each response has a machine of its own.
 //
 // # Invariants
 //
@@ -18,5 +18,5 @@
 // Ask, Cancel and Terminal are the response machine's StartBody, CancelBody and EmitTerminal for this response. The driver
 // answers every Ask with Begin or Refuse, as soon as the model's input is complete. Run starts the body's goroutines,
 // which report BodyOver once, after everything else. ReportRefused and ReportOver tell the synthesis and the response
-// machines that the body has ended; ReportRefused does so after the event in hand.
+// machines that the body has ended; ReportRefused does so after the current event.
 package generation

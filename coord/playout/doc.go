@@ -27,8 +27,8 @@
 //
 // The numbers of responses count up, and responses begin one after another. The driver sends a
 // Begin only when no other response plays or is held, and the machine waits for no report about one. Begin's Candidate is the open turn, if that may interrupt. The response then
-// begins held, and the end of that turn is the verdict. Heard of Candidate and of Clear is how
-// far the response has been sent at that moment, also if it has drained.
+// begins held, and the end of that turn is the verdict. The field Heard of Candidate and of Clear
+// is the sent position at that moment, also if the response has drained.
 //
 // Play and RewindAndResume begin a segment. The driver sends one Drained with the segment's
 // generation number when its last audio has gone out, unless a Hold or a Drop comes first; the
@@ -44,7 +44,7 @@
 // # A network that was cut
 //
 // When the network was cut and is back, the driver sends one Missed for the response that plays, is held, or was sent
-// last, if the far end may not have received some of it. From is the position where this audio begins, at most At of Held. Candidate is
+// last, if the far end may not have received some of it. From is the position where this audio begins. It is not after At of Held. Candidate is
 // as in Begin. A response that was announced as stopped is then announced as started again, and plays its end again.
 //
 // # A client that reports

@@ -36,9 +36,9 @@
 // generation number. While the machine waits for the gate, the driver answers AskGate with one
 // GatePassed, GateRefused or NoSpeech with its generation number, before a deadline of its own. When the
 // machine has left Confirming, it needs no answer. The driver sends one Silence for each pause, and
-// another one when the settings of turn detection change in the pause: it starts the timer afresh. It sends VoiceResumed when speech follows the pause, and when words
+// another one when the settings of turn detection change in the pause. The second Silence starts the timer again. The driver sends VoiceResumed when speech follows the pause, and when words
 // follow an end of utterance during the speech. It refuses to commit an empty input buffer, and sends no Commit for it.
-// After Shutdown the machine has its first state, because the detector may be switched on
+// After Shutdown the machine is in its first state again, because the detector may be switched on
 // again. The client knows the item of a turn that was discarded because of that (Stopped): the driver gives
 // the audio and the item of that turn to the next one. The composition makes sure that no turn opens after the session has ended.
 //
@@ -47,7 +47,7 @@
 // The OpenAI Realtime protocol (GA): input_audio_buffer.speech_started, speech_stopped,
 // committed and timeout_triggered, in this order and with one item id; server_vad commits
 // on silence_duration_ms; semantic_vad commits on the end of an utterance and otherwise
-// after a wait by its eagerness (FallbackMS of Silence). The driver never sends speech_started
+// after a wait that depends on eagerness (FallbackMS of Silence). The driver never sends speech_started
 // for an unconfirmed candidate, because clients truncate the agent's item when they get it.
 //
 // # Where it departs from a simpler machine
