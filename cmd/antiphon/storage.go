@@ -70,7 +70,7 @@ func (c *serve) openStorage(ctx context.Context, file *config.File, cfg *server.
 		return nil, err
 	}
 	options := kept.Options{
-		Dir: c.Data, NATS: c.NATS, Replicas: c.replicas(), NodeURL: c.NodeURL, NodeName: c.NodeName, LongestCall: c.SessionLength, Trace: cfg.Trace, Logger: logger,
+		Dir: c.Data, NATS: c.NATS, Replicas: c.replicas(), NodeURL: c.NodeURL, NodeName: c.NodeName, LongestSession: c.SessionLength, Trace: cfg.Trace, Logger: logger,
 	}
 	if file != nil {
 		tools, err := file.BackgroundTools(config.Env{Logger: logger})

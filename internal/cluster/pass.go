@@ -73,7 +73,7 @@ type sending struct {
 	reconnects bool // this server can take the call over that the request reconnects
 }
 
-// refused reports whether another response than that of the other server is better: it does not have the call, or does not take it.
+// refused reports whether the client gets another response than that of the other server, because that server does not have the call, or does not take it.
 func (s sending) refused(status int) bool {
 	switch status {
 	case http.StatusNotFound:
@@ -93,21 +93,21 @@ var (
 	errSilent = errors.New("it has not said in time that it has the request: it hangs, or its --node-url leads elsewhere")
 )
 
-// way is the way of one request to another server.
-type way struct {
+// trip sends one request to another server, and notes what came of it.
+type trip struct {
 	http.RoundTripper
 	failed bool           // no response came: the other server may be gone
 	answer *http.Response // nil for none
 }
 
 // RoundTrip implements http.RoundTripper.
-func (w *way) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t *trip) RoundTrip(r *http.Request) (*http.Response, error) {
 	asks := false // a request that cannot be written asks for no connection
 	trace := httptrace.ClientTrace{GetConn: func(string) { asks = true }}
 	var err error
-	w.answer, err = w.RoundTripper.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), &trace)))
-	w.failed = err != nil && asks
-	return w.answer, err
+	t.answer, err = t.RoundTripper.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), &trace)))
+	t.failed = err != nil && asks
+	return t.answer, err
 }
 
 // send sends a request to another server. It reports false if nothing was answered, or if the other server refuses.
@@ -121,9 +121,9 @@ func (n *Node) send(w http.ResponseWriter, r *http.Request, s sending) (answered
 	silent := time.AfterFunc(n.cfg.Reach, func() { cancel(errSilent) })
 	defer silent.Stop()
 	var failure error
-	way := &way{RoundTripper: n.transport}
+	sent := &trip{RoundTripper: n.transport}
 	proxy := httputil.ReverseProxy{
-		Transport: way, ErrorLog: log.New(io.Discard, "", 0),
+		Transport: sent, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(s.to.url)
 			if s.anew {
@@ -157,15 +157,15 @@ func (n *Node) send(w http.ResponseWriter, r *http.Request, s sending) (answered
 		return true
 	case errors.Is(failure, errRefused):
 		n.count(resultRefused)
-		if s.anew && way.answer.StatusCode == http.StatusServiceUnavailable { // any other status may be for this client alone
+		if s.anew && sent.answer.StatusCode == http.StatusServiceUnavailable { // any other status may be for this client alone
 			n.table.refused(s.to.id, time.Now())
 		}
 	case r.Context().Err() != nil:
 		n.count(resultLeft)
-	case !way.failed: // the request is one that cannot be passed on, such as to a protocol that the other server does not speak
+	case !sent.failed: // the request is one that cannot be passed on, such as to a protocol that the other server does not speak
 		n.count(resultRefused)
-		if way.answer != nil {
-			_ = way.answer.Body.Close() // a ReverseProxy leaves the connection open if it is one of another protocol
+		if sent.answer != nil {
+			_ = sent.answer.Body.Close() // a ReverseProxy leaves the connection open if it is one of another protocol
 		}
 	default:
 		if errors.Is(context.Cause(ctx), errSilent) {

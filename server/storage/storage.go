@@ -53,8 +53,8 @@ type Options struct {
 	NodeURL string
 	// NodeName is the name of this server in the logs of the others; "" takes the host's name.
 	NodeName string
-	// LongestCall is how long a call may last with all its sessions. Its journal stays an hour longer, and 2 h at least.
-	LongestCall time.Duration
+	// LongestSession is how long one session of a call may last. An entry of a journal stays an hour longer, and 2 h at least.
+	LongestSession time.Duration
 	// Background are tools whose calls begin runs, which go on when the call has ended.
 	Background []Tool
 	// Workers do the runs of further tools, which clients begin over HTTP. A Worker asks the user what it needs to know; a tool of Background asks for an approval at most.
@@ -148,7 +148,7 @@ func (s *Storage) open(ctx context.Context, o Options) (err error) {
 		if s.Stored.SecretBucket, err = cluster.OpenSecrets(ctx, s.store, o.Logger); err != nil {
 			return err
 		}
-		if err := s.openJournal(ctx, o.LongestCall); err != nil {
+		if err := s.openJournal(ctx, o.LongestSession); err != nil {
 			return fmt.Errorf("the journal of the calls: %w", err)
 		}
 	}
