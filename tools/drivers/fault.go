@@ -15,7 +15,7 @@ import (
 
 // fault is one file with one change.
 type fault struct {
-	row        int
+	row        int // the index of its folder in rows
 	path, kind string
 	number     int    // of the line
 	line       string // as it is without the fault
@@ -26,7 +26,7 @@ func (f fault) place() string {
 	return fmt.Sprintf("%s/%s:%d", filepath.Base(filepath.Dir(f.path)), filepath.Base(f.path), f.number)
 }
 
-// harmless matches calls without which nobody is told something else: logs, counters, locks, and panics of the impossible.
+// harmless matches calls that a fault may drop without a change of behaviour that a test could see: logs, counters, locks, and panics for states that cannot occur.
 var harmless = regexp.MustCompile(`\b[Ll]og(ger)?\.|\.(Debug|Info|Warn|Error|Lock|Unlock|RLock|RUnlock)\(|Telemetry|Observe|[Mm]etrics|^panic\(`)
 
 // elsewhere matches files that the tests on this machine do not run.
@@ -66,7 +66,7 @@ type source struct {
 	files *token.FileSet
 	text  []byte
 	path  string
-	row   int
+	row   int // as in fault
 	all   []fault
 }
 
