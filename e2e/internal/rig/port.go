@@ -1,5 +1,7 @@
 package rig
 
+// This file chooses addresses for programs that the tests start.
+
 import (
 	"fmt"
 
