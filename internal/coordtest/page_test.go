@@ -52,7 +52,7 @@ func TestMachinesPage(t *testing.T) {
 	for _, m := range []drawn{
 		{"conn", "It decides in which state the connection of a session is: Connecting, Live, Interrupted, Closing or Closed.", conn.Table.Mermaid(conn.Connecting{})},
 		{"turn", "It decides when the user's turn opens, and when it is committed or dropped. If the agent is audible, the user's speech is at first a candidate. The *gate* here is the confirmation gate.", turn.Table.Mermaid(turn.Idle{})},
-		{"response", "It decides which response is live, and for which response the model works (its *body* runs). Both are at most one at a time.", response.Table.Mermaid(response.Idle{})},
+		{"response", "It decides which response is live, and for which response the model works (its *body* runs). At most one response is live, and at most one body runs.", response.Table.Mermaid(response.Idle{})},
 		{"generation", "It decides when the body of one response begins and how that response ends.", generation.Table.Mermaid(generation.Announced{})},
 		{"draft", "It decides when the server begins an answer before the end of a turn is certain, and what becomes of that answer.", draft.Table.Mermaid(draft.Idle{})},
 		{"voicegate", "It decides whether the speech of one turn may reach the model.", voicegate.Table.Mermaid(voicegate.Waiting{})},
