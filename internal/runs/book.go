@@ -171,8 +171,7 @@ func (b *book) first(ctx context.Context, k key) (*entry, error) {
 	return e, err
 }
 
-// beyond returns the sizes of runs of one principal, and how much more they take than they leave for others. While more than half of the log is free, no principal takes more, and
-// there are no sizes.
+// beyond returns the sizes of runs of one principal, and how much more they take than they leave for others. It returns nothing while more than 45 % of the log is free.
 func (r *Runner) beyond(ctx context.Context, kept []string) (sizes map[string]int64, beyond int64, err error) {
 	left, err := r.book.log.Left(ctx)
 	if err != nil || left > r.cfg.MaxBytes/20*9 {
