@@ -48,22 +48,22 @@ func BenchmarkSpeakSecond(b *testing.B) {
 	}{{"complexity1", 1}, {"complexity5", 5}, {"complexity10", 10}} {
 		b.Run(row.name, func(b *testing.B) {
 			b.ReportAllocs()
-			s := newOutput()
-			p := newPacer(s, mute{}, opus.NewPool(row.complexity, 40_000), mute{}, func(err error) { b.Error(err) })
+			s := NewOutput(randomStart())
+			p := NewPacer(s, mute{}, opus.NewPool(row.complexity, 40_000), mute{}, func(err error) { b.Error(err) })
 			s.Begin(1)
 			for b.Loop() {
 				s.Write(second)
 				for range 50 {
-					p.send()
+					p.Send()
 				}
 			}
 		})
 	}
 	b.Run("silence", func(b *testing.B) {
-		p := newPacer(newOutput(), mute{}, nil, mute{}, func(err error) { b.Error(err) })
+		p := NewPacer(NewOutput(randomStart()), mute{}, nil, mute{}, func(err error) { b.Error(err) })
 		for b.Loop() {
 			for range 50 {
-				p.send()
+				p.Send()
 			}
 		}
 	})

@@ -12,7 +12,7 @@ import (
 
 func TestSentAudioIsKeptForASecond(t *testing.T) {
 	g := gomega.NewWithT(t)
-	s := newOutput()
+	s := NewOutput(randomStart())
 	var pcm [FrameSize]int16
 	dst := make([]int16, FrameSize)
 	g.Expect(s.ReadFarEnd(0, dst)).To(gomega.BeFalse(), "nothing was sent")

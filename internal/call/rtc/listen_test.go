@@ -106,7 +106,7 @@ func TestListenGoesOn(t *testing.T) {
 	pc, err := webrtc.NewPeerConnection(webrtc.Configuration{})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Cleanup(func() { _ = pc.Close() }) // its end is not under test
-	p := &Peer{pc: pc, output: newOutput(), handler: openHandler{life, r}, life: life, reach: newReachability(), hearing: make(chan struct{}, 1)}
+	p := &Peer{pc: pc, output: NewOutput(randomStart()), handler: openHandler{life, r}, life: life, reach: newReachability(), hearing: make(chan struct{}, 1)}
 	p.reachable(false)
 	p.listen(&script{
 		packets: [][]byte{voiced(1), {1, 2, 3}, voiced(2), voiced(3)},
@@ -120,7 +120,7 @@ func TestFeedbackReadsReports(t *testing.T) {
 	g := gomega.NewWithT(t)
 	report, err := (&rtcp.ReceiverReport{Reports: []rtcp.ReceptionReport{{TotalLost: 12, Jitter: 480}}}).Marshal()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	p := &Peer{pacer: &pacer{}, output: newOutput()}
+	p := &Peer{pacer: &Pacer{}, output: NewOutput(randomStart())}
 	speaking, err := (&rtcp.SenderReport{Reports: []rtcp.ReceptionReport{{TotalLost: 13, Jitter: 480, LastSenderReport: 1}}}).Marshal()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	p.feedback((&script{packets: [][]byte{{1, 2, 3}, report}}).Read)

@@ -60,12 +60,13 @@ type Output struct {
 	refused uint64 // samples above MaxUnsent, which were dropped
 }
 
-// newOutput returns an Output whose RTP clock starts at a random timestamp, as RFC 3550 section 5.1 asks. The timestamp is in the
-// lower half, so that 0, which means "none" in an event, is half a day away.
-func newOutput() *Output {
-	ts := 1 + rand.Uint32N(1<<31)
-	return &Output{startTS: ts, nextTS: ts, silentTS: ts, receipts: receipts{upTo: ts}}
+// NewOutput returns an Output whose RTP clock starts at this timestamp, which is not 0: 0 means "none" in an event.
+func NewOutput(start uint32) *Output {
+	return &Output{startTS: start, nextTS: start, silentTS: start, receipts: receipts{upTo: start}}
 }
+
+// randomStart returns a random timestamp, as RFC 3550 section 5.1 asks, in the lower half: 0 is half a day away.
+func randomStart() uint32 { return 1 + rand.Uint32N(1<<31) }
 
 // Begin implements link.Output.
 func (o *Output) Begin(gen uint64) {

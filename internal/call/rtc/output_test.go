@@ -102,7 +102,7 @@ func runs(s *stage, n int) string {
 	}
 	for range n {
 		before := len(s.told.told())
-		s.pacer.send()
+		s.pacer.Send()
 		packets := s.sink.all()
 		pcm, coded := raw(packets[len(packets)-1].payload)
 		if !coded || pcm[0] == 0 { // 0 is not on the ramp: it is the frame that brings out the codec's tail
@@ -145,7 +145,7 @@ func TestOutputIsExact(t *testing.T) {
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		g := gomega.NewWithT(t)
-		s := newOutput()
+		s := NewOutput(randomStart())
 		var written []int16 // all audio written
 		var pos voice.Samples
 		var gen uint64
@@ -197,7 +197,7 @@ func TestOutputIsExact(t *testing.T) {
 
 func TestOutputKeepsTenSecondsAndNoMore(t *testing.T) {
 	g := gomega.NewWithT(t)
-	s := newOutput()
+	s := NewOutput(randomStart())
 	s.Begin(1)
 	var pcm [FrameSize]int16
 	for i := range voice.Samples(1000) { // 20 s
@@ -216,7 +216,7 @@ func TestOutputKeepsTenSecondsAndNoMore(t *testing.T) {
 
 func TestOutputLimitsUnsentAudio(t *testing.T) {
 	g := gomega.NewWithT(t)
-	s := newOutput()
+	s := NewOutput(randomStart())
 	s.Begin(1)
 	minute := make([]int16, 60*Rate)
 	for range 6 {

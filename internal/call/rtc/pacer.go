@@ -33,9 +33,9 @@ type encoders interface {
 	Give(e opus.Encoding)
 }
 
-// pacer sends one packet of the output every 20 ms of wall clock. Every deadline is the first one plus a whole number of frames,
+// Pacer sends one packet of the output every 20 ms of wall clock. Every deadline is the first one plus a whole number of frames,
 // so that delays do not add up.
-type pacer struct {
+type Pacer struct {
 	output   *Output
 	track    track
 	encoders encoders
@@ -58,8 +58,9 @@ type paceStats struct {
 	packets, bytes, late, skipped atomic.Uint64
 }
 
-func newPacer(s *Output, t track, enc encoders, h link.Handler, failed func(error)) *pacer {
-	p := &pacer{
+// NewPacer returns a pacer that sends the output's packets over a track. A Peer runs it in real time. The simulator (e2e/world) calls Send instead.
+func NewPacer(s *Output, t track, enc encoders, h link.Handler, failed func(error)) *Pacer {
+	p := &Pacer{
 		output: s, track: t, encoders: enc, handler: h, failed: failed,
 		coded: make([]byte, opus.MaxBytes), silent: opus.SilentPacket(),
 	}
@@ -69,7 +70,7 @@ func newPacer(s *Output, t track, enc encoders, h link.Handler, failed func(erro
 }
 
 // run paces until stop is closed.
-func (p *pacer) run(stop <-chan struct{}) {
+func (p *Pacer) run(stop <-chan struct{}) {
 	defer p.giveEncoder()
 	deadline := onGrid(time.Now())
 	timer := time.NewTimer(time.Until(deadline))
@@ -81,7 +82,7 @@ func (p *pacer) run(stop <-chan struct{}) {
 		case <-timer.C:
 		}
 		deadline = p.catchUp(deadline, time.Now())
-		p.send()
+		p.Send()
 		deadline = deadline.Add(frameTime)
 		timer.Reset(time.Until(deadline))
 	}
@@ -94,7 +95,7 @@ func onGrid(t time.Time) time.Time {
 
 // catchUp counts late frames and returns the deadline of the next packet: the given one, or a later one if the pacer is too late
 // to catch up.
-func (p *pacer) catchUp(deadline, now time.Time) time.Time {
+func (p *Pacer) catchUp(deadline, now time.Time) time.Time {
 	late := now.Sub(deadline)
 	if late > frameTime {
 		p.stats.late.Add(1)
@@ -108,8 +109,8 @@ func (p *pacer) catchUp(deadline, now time.Time) time.Time {
 	return deadline.Add(time.Duration(n) * frameTime)
 }
 
-// send sends one frame and reports it.
-func (p *pacer) send() {
+// Send sends one frame and reports it to the handler. One goroutine calls it.
+func (p *Pacer) Send() {
 	f := p.output.next(&p.pcm)
 	payload := p.encode(f)
 	p.packet.Marker = f.voiced && !p.voiced
@@ -133,7 +134,7 @@ func (p *pacer) send() {
 }
 
 // encode returns the frame's payload, valid until the next call.
-func (p *pacer) encode(f frame) []byte {
+func (p *Pacer) encode(f frame) []byte {
 	follows := p.voiced && p.segment == f.gen
 	switch {
 	case f.voiced:
@@ -153,7 +154,7 @@ func (p *pacer) encode(f frame) []byte {
 }
 
 // encodeFrame encodes pcm. It borrows an encoder, which has forgotten all earlier frames, if the pacer has none.
-func (p *pacer) encodeFrame() []byte {
+func (p *Pacer) encodeFrame() []byte {
 	if p.enc == nil {
 		enc, err := p.encoders.Take()
 		if err != nil {
@@ -171,7 +172,7 @@ func (p *pacer) encodeFrame() []byte {
 }
 
 // giveEncoder gives the encoder back, if the pacer has one.
-func (p *pacer) giveEncoder() {
+func (p *Pacer) giveEncoder() {
 	if p.enc != nil {
 		p.encoders.Give(p.enc)
 		p.enc = nil

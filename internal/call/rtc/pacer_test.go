@@ -21,17 +21,17 @@ type stage struct {
 	sink   *sink
 	enc    *rawEncoder
 	told   *recorder
-	pacer  *pacer
+	pacer  *Pacer
 	stop   chan struct{}
 	ended  chan struct{}
 }
 
 func newStage() *stage {
 	s := &stage{
-		output: newOutput(), sink: &sink{}, enc: &rawEncoder{}, told: &recorder{},
+		output: NewOutput(randomStart()), sink: &sink{}, enc: &rawEncoder{}, told: &recorder{},
 		stop: make(chan struct{}), ended: make(chan struct{}),
 	}
-	s.pacer = newPacer(s.output, s.sink, s.enc, s.told, func(err error) { panic(err) })
+	s.pacer = NewPacer(s.output, s.sink, s.enc, s.told, func(err error) { panic(err) })
 	s.pacer.coded = make([]byte, 2*FrameSize)
 	return s
 }
@@ -208,9 +208,9 @@ func TestPacerIsLate(t *testing.T) {
 			s.output.Begin(1)
 			s.output.Write(ramp(0, 10*FrameSize))
 			deadline := time.Now()
-			s.pacer.send()
+			s.pacer.Send()
 			next := s.pacer.catchUp(deadline.Add(frameTime), deadline.Add(frameTime+row.late))
-			s.pacer.send()
+			s.pacer.Send()
 			packets := s.sink.all()
 			g.Expect(packets[1].Timestamp - packets[0].Timestamp).To(gomega.Equal(row.wantTimestamp * frameTicks))
 			g.Expect(packets[1].SequenceNumber - packets[0].SequenceNumber).To(gomega.Equal(uint16(1)))
@@ -274,7 +274,7 @@ func TestPacerReportsABrokenEncoder(t *testing.T) {
 	s.pacer.failed = func(err error) { got = err }
 	s.output.Begin(1)
 	s.output.Write(ramp(0, FrameSize))
-	s.pacer.send()
+	s.pacer.Send()
 	g.Expect(got).To(gomega.MatchError(broken))
 	g.Expect(slices.Equal(s.sink.all()[0].payload, opus.SilentPacket())).To(gomega.BeTrue())
 }

@@ -33,7 +33,7 @@ type Peer struct {
 	track   *webrtc.TrackLocalStaticRTP
 	output  *Output
 	queue   *queue.Queue
-	pacer   *pacer
+	pacer   *Pacer
 	counts  counts
 
 	life       *lifecycle
@@ -107,7 +107,7 @@ func (t *taken) openChannel() *eventChannel {
 //
 // Errors wrap ErrBadSDP, ErrNoAudio, link.ErrClosed, or the error of ctx.
 func (e *Engine) Answer(ctx context.Context, sdp string, h link.Handler) (*Peer, string, error) {
-	return e.answer(ctx, sdp, h, newOutput())
+	return e.answer(ctx, sdp, h, NewOutput(randomStart()))
 }
 
 // Check returns the error with which Answer refuses an offer that it cannot read. It changes nothing.
@@ -158,7 +158,7 @@ func (e *Engine) newPeer(o offer.Offer, h link.Handler, out *Output) (*Peer, err
 		hearing:    make(chan struct{}, 1),
 		done:       make(chan struct{}),
 	}
-	p.pacer = newPacer(p.output, track, e.encoders, p.handler, p.fail)
+	p.pacer = NewPacer(p.output, track, e.encoders, p.handler, p.fail)
 	p.taken.pieces.tooMany = func(err error) {
 		p.abandoned.Store(true) // pion would sort during the whole farewell
 		p.fail(err)

@@ -59,7 +59,7 @@ func TestMissed(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			o := newOutput()
+			o := NewOutput(randomStart())
 			var pcm [FrameSize]int16
 			o.next(&pcm) // silence is never missed
 			first := o.NextTimestamp()
@@ -86,11 +86,11 @@ func TestReportsProveReceipts(t *testing.T) {
 	s.output.Begin(1)
 	s.output.Write(ramp(0, 10*FrameSize))
 	for range 4 {
-		s.pacer.send()
+		s.pacer.Send()
 	}
 	s.output.skip(7)
 	for range 6 {
-		s.pacer.send()
+		s.pacer.Send()
 	}
 	packets := s.sink.all()
 	p.reported([]rtcp.ReceptionReport{{LastSequenceNumber: 3<<16 | uint32(packets[5].SequenceNumber)}})
