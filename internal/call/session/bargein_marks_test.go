@@ -172,3 +172,24 @@ func TestPredictionOverWebSocket(t *testing.T) {
 		c.g.Expect(c.Names()).NotTo(gomega.ContainElement(gomega.BeElementOf("antiphon.barge_in.rejected", "conversation.item.truncated")))
 	})
 }
+
+// TestTheEndIsStopped: the user stops a response whose last packets are sent and not heard yet. The server cuts its item where the user has stopped it.
+func TestTheEndIsStopped(t *testing.T) {
+	story(t, "the item ends where the user has stopped hearing it", func(t *testing.T) {
+		p := byPredictor(t, plain(), near())
+		p.ask("say 4 words")
+		item := next[*wire.ResponseOutputItemAdded](p.caller, "response.output_item.added").Item.ID
+		first(p.caller, "output_audio_buffer.stopped")
+		over, sent := `"response_id":"`+p.playing()+`"`, p.pacer.sentMS()
+		p.pacer.mu.Lock()
+		mark := p.pacer.log[len(p.pacer.log)-10] // 200 ms before the end
+		p.pacer.mu.Unlock()
+		sendPosition(p, "heard", over, mark.ts)
+		truncated := next[*wire.ConversationItemTruncated](p.caller, "conversation.item.truncated")
+		p.g.Expect(truncated.ItemID).To(gomega.Equal(item))
+		p.g.Expect(truncated.AudioEndMS).To(gomega.BeNumerically("~", sent-200, 20))
+		sendPosition(p, "heard", over, mark.ts)
+		p.quiet(100)
+		p.g.Expect(p.count("conversation.item.truncated")).To(gomega.Equal(1), "nothing of it is left to cut")
+	})
+}

@@ -106,14 +106,25 @@ func (c *Client) ready(e *wire.AntiphonBargeInReady, s *coord.State) (out room.L
 	return out
 }
 
-// heard takes the client's report of how far it played a cut response.
+// heard takes the client's report of how far it played a cut response, or one that the server has sent to its end and the user has stopped since.
 func (c *Client) heard(e *wire.AntiphonBargeInHeard, s *coord.State) (out room.List) {
-	cut, waits := s.Playout.(playout.Cut)
-	if !waits || !c.Player.ServerPaced() || c.target(e.ResponseID) != cut.Resp {
+	if !c.Player.ServerPaced() {
 		return nil
 	}
-	if ev, ok := c.Player.Heard(c.Generator.Find(cut.Resp).Track(), e.RTPTimestamp); ok {
-		out.Step(ev)
+	resp := c.target(e.ResponseID)
+	switch now := s.Playout.(type) {
+	case playout.Cut:
+		if resp == now.Resp {
+			if ev, ok := c.Player.Heard(c.Generator.Find(resp).Track(), e.RTPTimestamp); ok {
+				out.Step(ev)
+			}
+		}
+	case playout.Silent:
+		if end, ok := c.Player.TailHeard(resp, e.RTPTimestamp); ok {
+			c.Runs.Cut(resp)
+			return c.Generator.Truncate(c.Generator.Find(resp), end)
+		}
+	case playout.Playing, playout.Held, playout.Terminated:
 	}
 	return out
 }

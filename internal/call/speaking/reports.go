@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
@@ -164,6 +165,18 @@ func (p *Player) Heard(t *Track, ts int) (e coord.Event, ok bool) {
 		return nil, false
 	}
 	return coord.OfPlayout{Event: playout.Heard{Resp: t.resp, At: t.ItemPosition(t.heardAt(at))}}, true
+}
+
+// TailHeard takes the client's report that it stopped the tail, the track of resp, at timestamp ts. ok is false if that is not the tail, or if the client has
+// played all of it. The tail is forgotten: nothing of it will be played.
+func (p *Player) TailHeard(resp response.ID, ts int) (end playout.Position, ok bool) {
+	at, known := p.position(ts)
+	if p.tail == nil || p.tail.resp != resp || !known {
+		return playout.Position{}, false
+	}
+	t := p.EndTail()
+	end = t.ItemPosition(t.heardAt(at))
+	return end, !t.Whole(end)
 }
 
 // position returns the position that the client plays at a timestamp that it has reported.
