@@ -3,6 +3,8 @@ package sdk
 // What the session does for the prediction of barge-ins (sdk/internal/bargein) at the agent's sound, and at the server.
 
 import (
+	"time"
+
 	"github.com/antiphon-rt/antiphon/coord/view"
 	"github.com/antiphon-rt/antiphon/sdk/internal/bargein"
 	"github.com/antiphon-rt/antiphon/sdk/internal/outgoing"
@@ -12,30 +14,56 @@ import (
 // peerKey identifies a peer by its call and dial. Two interface values would be compared by whatever they hold.
 type peerKey struct{ call, dial uint64 }
 
-// agentSound is the agent's sound on one peer. Its zero value is that of a peer whose sound nobody controls.
+// agentSound is the agent's sound on one peer.
 type agentSound struct {
 	bound    peerKey // the peer; zero without a call
 	ducker   Ducker  // at most one of the two is set
 	rewinder Rewinder
+	gain     float32 // what the prediction has set last
+	// stopBy is when the agent is audible again in any case, after the user has stopped it; Never while it is.
+	stopBy time.Duration
 }
 
-// soundOf returns the sound of a peer.
+// soundOf returns the sound of a peer; nil is none.
 func soundOf(p Peer, key peerKey) agentSound {
 	if r, ok := p.(Rewinder); ok {
 		if _, plays := p.(Player); plays {
-			return agentSound{bound: key, rewinder: r}
+			return agentSound{bound: key, rewinder: r, gain: 1, stopBy: Never}
 		}
 	}
 	d, _ := p.(Ducker)
-	return agentSound{bound: key, ducker: d}
+	return agentSound{bound: key, ducker: d, gain: 1, stopBy: Never}
 }
 
 func (a *agentSound) setGain(gain float32) {
+	a.gain = gain
+	if a.stopBy != Never {
+		gain = 0
+	}
 	if a.ducker != nil {
 		a.ducker.SetGain(gain)
 	} else if a.rewinder != nil {
 		a.rewinder.SetGain(gain)
 	}
+}
+
+// stop keeps the agent silent until the server has stopped it: Ducker.Mute alone ends in a silence, and the server may still send sound of the response after one, for
+// example after a rejected candidate.
+func (a *agentSound) stop(now time.Duration) {
+	if a.ducker != nil {
+		a.stopBy = now + bargein.VerdictTime
+		a.ducker.SetGain(0)
+	}
+}
+
+// stopped notes that the server sends no more of what was stopped. The rest that is under way is muted.
+func (a *agentSound) stopped() {
+	if a.stopBy == Never {
+		return
+	}
+	a.stopBy = Never
+	a.ducker.Mute()
+	a.ducker.SetGain(a.gain)
 }
 
 // moment returns the time, and the position that the user hears now.

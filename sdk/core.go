@@ -65,7 +65,7 @@ func (s *Session) init() {
 	s.audio.Muted = s.opts.Muted
 	s.audio.Microphone, s.audio.Speaker = s.opts.Microphone, s.opts.Speaker
 	s.audio.Volume = 1
-	s.barge = bargein.New()
+	s.barge, s.sound = bargein.New(), soundOf(nil, peerKey{})
 	s.resetCall()
 	s.levels.Store(&Levels{})
 	s.shown.Store(&Snapshot{})

@@ -116,8 +116,10 @@ func (s *Session) turnEvent(e *serverEvent) bool {
 	case "output_audio_buffer.started":
 		s.soundStarted(e.responseID)
 	case "output_audio_buffer.stopped":
+		s.sound.stopped()
 		s.soundEnded(e.responseID, false)
 	case "output_audio_buffer.cleared":
+		s.sound.stopped()
 		s.bargeIn(s.barge.Cut(e.responseID, s.dialog.Confirmed().Speech != 0, s.moment()))
 		s.soundEnded(e.responseID, true)
 	case "conversation.item.input_audio_transcription.delta":

@@ -126,20 +126,23 @@ func (s *Session) nextDeadline() time.Duration {
 		if s.audio.MicAsked {
 			break // the user decides about the microphone, for as long as they want
 		}
-		return deadline.First(s.barge.Deadline, s.call.begun+s.limits.Connect)
+		return deadline.First(s.barge.Deadline, s.sound.stopBy, s.call.begun+s.limits.Connect)
 	case phaseLost:
-		return deadline.First(s.barge.Deadline, s.call.recovery.Lost+s.limits.Lost, s.call.recovery.Due)
+		return deadline.First(s.barge.Deadline, s.sound.stopBy, s.call.recovery.Lost+s.limits.Lost, s.call.recovery.Due)
 	case phaseLive:
-		return deadline.First(s.barge.Deadline, s.dialog.Deadline(), s.items.Deadline(s.limits.Retrieve))
+		return deadline.First(s.barge.Deadline, s.sound.stopBy, s.dialog.Deadline(), s.items.Deadline(s.limits.Retrieve))
 	case phaseNone, phaseFailed:
 	}
-	return s.barge.Deadline
+	return deadline.First(s.barge.Deadline, s.sound.stopBy)
 }
 
 // ring ends every wait whose deadline has passed, in the way that is the default for it.
 func (s *Session) ring(now time.Duration) {
 	if deadline.Passed(s.barge.Deadline, now) {
 		s.bargeIn(s.barge.TimedOut(s.moment()))
+	}
+	if deadline.Passed(s.sound.stopBy, now) {
+		s.sound.stopped()
 	}
 	switch s.phase {
 	case phaseNone, phaseFailed:

@@ -51,6 +51,7 @@ func (s *Session) responseCreated(r *wire.Response) {
 		return // it is an out-of-band response
 	}
 	now := s.clock.Now()
+	s.sound.stopped()
 	unwanted := s.dialog.ResponseCreated(r.ID, now)
 	s.measurement.answer(r.ID)
 	s.tools.Answered()
