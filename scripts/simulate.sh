@@ -1,7 +1,8 @@
 #!/bin/sh
-# simulate.sh N [SEED]: plays N whole calls on virtual time, or the call of one seed, and prints all of it. A call has a user, a client,
-# a network with delay, loss and outages, and a server with its workers: see coord/session/calls_test.go. The race detector is off,
-# because one call is one goroutine.
+# simulate.sh N [SEED]: plays whole calls on virtual time, or the calls of one seed, and prints all of them.
+# N calls have the machines, and small models of what is between them: a user, a client, a network with delay, loss and outages, and a server with its
+# workers (coord/session/calls_test.go). N/100 calls have the session of the SDK and the session of the server as they are (e2e/world).
+# The race detector is off, because a call runs one step at a time.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -17,7 +18,8 @@ number() {
 
 if [ -n "${2-}" ]; then
 	number SEED "$2"
-	ANTIPHON_SEED=$2 exec go test -count=1 -vet=off -v -run '^TestCalls$' ./coord/session
+	ANTIPHON_SEED=$2 go test -count=1 -vet=off -v -run '^TestCalls$' ./coord/session
+	ANTIPHON_SEED=$2 exec go -C e2e test -count=1 -vet=off -v -run '^TestCalls$' ./world
 fi
 number N "$1"
 if [ "$1" -eq 0 ]; then
@@ -25,12 +27,19 @@ if [ "$1" -eq 0 ]; then
 	exit 1
 fi
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+trap 'rm -f "$log" "$log.joint"' EXIT
 if ! ANTIPHON_SCHEDULES=$1 go test -count=1 -vet=off -timeout 0 -v -run '^TestCalls$' ./coord/session >"$log" 2>&1; then
 	cat "$log"
 	echo "To play a call of these again: make simulate SEED=n"
 	exit 1
 fi
+joint=$((($1 + 99) / 100))
+if ! ANTIPHON_CALLS=$joint go -C e2e test -count=1 -vet=off -timeout 0 -v -run '^TestCalls$' ./world >"$log.joint" 2>&1; then
+	cat "$log.joint"
+	echo "To play a call of these again: make simulate SEED=n"
+	exit 1
+fi
+echo "$joint calls with both real ends"
 # The figures are in the log of the test, its seconds in Go's own line after it.
 awk '
 	/schedules=/ { sub(/^.*: /, ""); figures = $0; split($1, n, "=") }

@@ -1,0 +1,256 @@
+package world
+
+// A simulated call: a user who speaks, writes, coughs, interrupts and loses the connection, at both real ends of the call.
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/internal/call/session"
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
+	"github.com/antiphon-rt/antiphon/sdk"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+// call is one simulated call.
+type call struct {
+	w       *world
+	sdk     *sdk.Session
+	peer    *peer
+	server  *server
+	network *network
+	model   *model
+	alarm   alarm
+	log     strings.Builder // all that both ends do, in order
+	said    []string        // the words of the user that must reach the model
+	story   []string
+}
+
+// Dial implements sdk.Dialer.
+func (c *call) Dial(ctx context.Context, _ sdk.CallConfig, sink func(sdk.PeerEvent)) (sdk.Peer, error) {
+	c.network = newNetwork(c.w)
+	c.peer = newPeer(c.w, c.network)
+	c.peer.sink = sink
+	if err := c.w.pause(ctx, 2*c.network.media); err != nil {
+		return nil, err
+	}
+	p, m := stages(c.w)
+	s, err := serve(c.w, p, session.Config{
+		Logger: c.alarm.logger(), AnswerAhead: c.w.source("settings").chance(50),
+		Record: func(_, dir string, text []byte) { c.note("%s %s", dir, text) },
+		Trace: func(_ string, st coord.Step) {
+			c.note("server %s: %s, %s, %s", st.Machine, st.From.Name(), st.Event.Name(), st.To.Name())
+		},
+	}, c.network, c.peer)
+	if err != nil {
+		return nil, err
+	}
+	c.server, c.model, c.peer.server = s, m, s
+	c.w.add(2*c.network.media, func() {
+		c.peer.tell(sdk.MicrophoneOpened{})
+		c.peer.tell(sdk.PeerOpened{})
+		c.peer.begin()
+	})
+	return c.peer, nil
+}
+
+// note adds a line to the log.
+func (c *call) note(format string, args ...any) {
+	c.w.mu.Lock()
+	defer c.w.mu.Unlock()
+	fmt.Fprintf(&c.log, "%d "+format+"\n", append([]any{time.Since(c.w.began).Microseconds()}, args...)...)
+}
+
+// tell adds a line to the story of the call.
+func (c *call) tell(format string, args ...any) {
+	c.story = append(c.story, fmt.Sprintf("%6d ms: "+format, append([]any{c.w.now().Milliseconds()}, args...)...))
+}
+
+// told returns the story of the call: what the user did, and what the user heard.
+func (c *call) told(seed uint64) string {
+	lines := append(slices.Clone(c.story), c.peer.story()...)
+	slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(a[:6], b[:6]) })
+	return fmt.Sprintf("seed %d:\n%s", seed, strings.Join(lines, "\n"))
+}
+
+// play plays the call of a seed. It returns what went wrong.
+func play(t *testing.T, seed uint64) (c *call, wrong []string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		c = &call{w: newWorld(seed)}
+		random := rand.New(rand.NewPCG(seed, 1))
+		s, err := sdk.New(sdk.Options{
+			Dialer: c, Clock: clock{c.w}, Go: machine{c.w}.Go, Random: random.Int64N,
+			Log: func(line string) { c.note("client %s", line) },
+		})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		c.sdk = s
+		connected := false
+		c.w.add(0, func() {
+			g.Expect(s.Connect(context.Background())).To(gomega.Succeed())
+			connected = true
+		})
+		if !c.w.run(time.Minute, func() bool { return connected && s.Snapshot().State == sdk.Listening }) {
+			wrong = append(wrong, "the call does not begin: "+s.Snapshot().State.String())
+		} else {
+			wrong = c.converse()
+		}
+		ended := false
+		c.w.add(0, func() { _ = s.Close(context.Background()); ended = true })
+		c.w.run(time.Minute, func() bool { return ended })
+		c.w.run(time.Minute, func() bool {
+			select {
+			case <-c.server.session.Done():
+				return true
+			default:
+				return false
+			}
+		})
+		c.server.session.Close(conn.ByClient)
+		wrong = append(wrong, c.alarm.all...)
+	})
+	return c, wrong
+}
+
+// converse plays the user, lets the call come to rest, and compares what was heard with what the model is told.
+func (c *call) converse() (wrong []string) {
+	over := false
+	c.w.add(0, func() { c.user(); over = true })
+	c.w.run(10*time.Minute, func() bool { return over })
+	if !over {
+		return []string{"the user's actions do not end"}
+	}
+	if !c.rests() {
+		return []string{"the call does not come to rest: " + c.sdk.Snapshot().State.String()}
+	}
+	c.w.add(0, func() { _ = c.sdk.SendText("sum up") })
+	c.w.run(5*time.Second, func() bool { return strings.Contains(textOf(c.model.messages(), "user"), "sum up") })
+	told := c.model.messages()
+	if !c.rests() {
+		return []string{"the last answer does not end: " + c.sdk.Snapshot().State.String()}
+	}
+	return c.judge(told)
+}
+
+// rests waits until nobody speaks and nothing is under way for two seconds.
+func (c *call) rests() bool {
+	since := c.w.now()
+	return c.w.run(3*time.Minute, func() bool {
+		shown := c.sdk.Snapshot()
+		if shown.State != sdk.Listening || shown.Predicted || c.server.session.Turns() > 0 || c.server.output.Buffered() > 0 || c.peer.speaking() {
+			since = c.w.now()
+		}
+		return c.w.now()-since > 2*time.Second
+	})
+}
+
+// user does what the seed says.
+func (c *call) user() {
+	ctx := context.Background()
+	chance := c.w.source("user")
+	wait := func(from, to time.Duration) { _ = c.w.pause(ctx, chance.between(from, to)) }
+	for n := range 3 + chance.number(8) {
+		wait(0, 5*time.Second)
+		switch chance.number(11) {
+		case 0, 1, 2, 3:
+			words := fmt.Sprintf("u%02d", n)
+			c.tell("the user says %s", words)
+			c.said = append(c.said, words)
+			c.peer.say(scripted.Tones(words))
+			for c.peer.speaking() {
+				wait(20*time.Millisecond, 21*time.Millisecond)
+			}
+			if chance.chance(70) {
+				wait(time.Second, 3*time.Second)
+			}
+		case 4:
+			c.tell("the user coughs")
+			c.peer.say(scripted.Tones("a")[:24*(60+chance.number(150))])
+		case 5:
+			words := fmt.Sprintf("t%02d", n)
+			c.tell("the user writes %s", words)
+			if c.sdk.SendText(words) == nil {
+				c.said = append(c.said, words)
+			}
+		case 6:
+			c.tell("the user presses stop")
+			_ = c.sdk.Interrupt()
+		case 7:
+			c.tell("the user closes the microphone, and opens it again")
+			c.sdk.SetMuted(true)
+			c.peer.say(scripted.Tones(fmt.Sprintf("x%02d", n)))
+			wait(time.Second, 3*time.Second)
+			c.sdk.SetMuted(false)
+		case 8:
+			eagerness := []string{"low", "medium", "high"}[chance.number(3)]
+			c.tell("the page sets semantic turns, eagerness %s", eagerness)
+			c.update(sdk.TurnDetection{Semantic: true, Eagerness: eagerness})
+		case 9:
+			silence := chance.between(300*time.Millisecond, 900*time.Millisecond)
+			c.tell("the page sets turns that end after %v", silence)
+			c.update(sdk.TurnDetection{Silence: silence})
+		case 10:
+			c.tell("nothing happens")
+		}
+	}
+}
+
+// update changes when turns end.
+func (c *call) update(d sdk.TurnDetection) {
+	if err := c.sdk.Update(sdk.Patch{TurnDetection: &d}); err != nil {
+		c.alarm.all = append(c.alarm.all, err.Error())
+	}
+}
+
+// judge compares what was heard with what the model is told.
+func (c *call) judge(told []pipeline.Message) (wrong []string) {
+	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	user := textOf(told, "user")
+	if strings.Contains(user, "x0") {
+		complain("the model is told what was said to a closed microphone: %s", user)
+	}
+	for _, words := range c.said {
+		if n := strings.Count(user, words); n != 1 {
+			complain("the model is told %d times what the user said: %s", n, words)
+		}
+	}
+	toldWords := map[int]int{} // by answer
+	for _, w := range wordsIn(textOf(told, "assistant")) {
+		if w.at != toldWords[w.answer] {
+			complain("the model is told word %d of answer %d where word %d follows", w.at, w.answer, toldWords[w.answer])
+		}
+		toldWords[w.answer] = w.at + 1
+	}
+	full, any := map[int]int{}, map[int]int{} // by answer: up to which millisecond it was heard at full level, and at all
+	for _, h := range c.peer.ear {
+		if h.from < full[h.answer]-40 && h.gain == 1 {
+			complain("answer %d is heard twice from %d to %d ms", h.answer, h.from, min(h.to, full[h.answer]))
+		}
+		if h.gain == 1 {
+			full[h.answer] = max(full[h.answer], h.to)
+		}
+		any[h.answer] = max(any[h.answer], h.to)
+	}
+	for answer, words := range toldWords {
+		if heard := any[answer]; words*wordMS > heard+wordMS/2 {
+			complain("the model is told %d words of answer %d, of which %d ms were heard", words, answer, heard)
+		}
+	}
+	for answer, ms := range full {
+		if words := (ms - 40) / wordMS; toldWords[answer] < words && answer < c.model.answers {
+			complain("%d words of answer %d were heard, and the model is told %d", words, answer, toldWords[answer])
+		}
+	}
+	return wrong
+}

@@ -1,0 +1,302 @@
+package world
+
+// The client of a simulated call: the session of the SDK on a platform whose network, microphone and loudspeaker are simulated.
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/internal/call/link"
+	"github.com/antiphon-rt/antiphon/internal/voice"
+	"github.com/antiphon-rt/antiphon/sdk"
+)
+
+const (
+	frameSize  = 480 // samples in 20 ms at 24 kHz
+	frameTicks = 960 // of the RTP clock of Opus, 48 kHz
+	buffered   = 60 * time.Millisecond
+)
+
+// heard is a stretch of the agent's sound that the user's ear got, in milliseconds of an answer.
+type heard struct {
+	answer, from, to int
+	gain             float32
+	at               time.Duration // of its end, since the call began
+}
+
+// peer is a connection of the client: an sdk.Ducker.
+type peer struct {
+	w       *world
+	network *network
+	server  *server
+	sink    func(sdk.PeerEvent)
+
+	mu       sync.Mutex
+	closed   bool
+	tick     *step
+	packets  map[uint32][]byte // by timestamp: what has arrived and is not played yet
+	started  bool
+	next     uint32 // the timestamp of the next packet to play
+	end      uint32 // the timestamp after what was played
+	gain     float32
+	mute     bool
+	muteEnd  time.Duration
+	silent   int
+	awaited  *sdk.PlayedPosition
+	received uint64
+	frames   int
+	ear      []heard
+
+	mouth    []int16 // what the user still has to say
+	micOff   bool
+	down     *voice.Resampler
+	detector *sdk.BargeInDetector
+	quiet    int // frames since the agent was heard last
+}
+
+var (
+	_ sdk.Peer   = (*peer)(nil)
+	_ sdk.Ducker = (*peer)(nil)
+)
+
+func newPeer(w *world, n *network) *peer {
+	down, err := voice.NewResampler(24000, 16000)
+	if err != nil {
+		panic(err)
+	}
+	return &peer{w: w, network: n, packets: map[uint32][]byte{}, gain: 1, down: down, detector: sdk.NewBargeInDetector(), quiet: 1000}
+}
+
+// message brings a message of the server.
+func (p *peer) message(text []byte) { p.tell(sdk.Message{Data: text}) }
+
+// tell tells the session what happens, until the peer is closed.
+func (p *peer) tell(e sdk.PeerEvent) {
+	p.mu.Lock()
+	closed := p.closed
+	p.mu.Unlock()
+	if !closed && e != nil {
+		p.sink(e)
+	}
+}
+
+// packet brings a packet of the agent's sound.
+func (p *peer) packet(stamp uint32, sound []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.received++
+	if !p.started {
+		p.started, p.next = true, stamp-uint32(buffered/time.Millisecond)*48
+	}
+	if int32(stamp-p.next) >= 0 {
+		p.packets[stamp] = sound
+	}
+}
+
+// begin begins the frames of 20 ms, in which the microphone records and the loudspeaker plays.
+func (p *peer) begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	p.tick = p.w.add(20*time.Millisecond, func() {
+		for _, e := range p.frame() {
+			p.tell(e)
+		}
+		p.begin()
+	})
+}
+
+// frame records and plays one frame. It returns what the session is told.
+func (p *peer) frame() (events []sdk.PeerEvent) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.frames++
+	sounded := p.play()
+	if p.quiet++; sounded {
+		p.quiet = 0
+	}
+	mic := make([]int16, frameSize)
+	n := copy(mic, p.mouth)
+	p.mouth = p.mouth[n:]
+	if p.micOff {
+		clear(mic)
+	}
+	if s := p.server; s != nil {
+		p.network.sound(p.network.upward, func() { s.session.Audio(mic) })
+	}
+	narrow := p.down.AppendPCM16(nil, mic)
+	at, known := sdk.PlayedPosition{Timestamp: p.end}, p.started
+	for part := range slices.Chunk(narrow, 160) {
+		if len(part) == 160 {
+			events = append(events, p.detector.Frame(floats(part), nil, p.quiet < 3).Event(at, known))
+		}
+	}
+	if p.awaited != nil && int32(p.end-p.awaited.Timestamp) >= 0 {
+		events = append(events, sdk.PositionPassed{At: *p.awaited})
+		p.awaited = nil
+	}
+	if p.frames%3 == 0 {
+		events = append(events, sdk.LevelsMeasured{Levels: sdk.Levels{Mic: loud(n > 0 && !p.micOff), Agent: loud(sounded)}})
+	}
+	if p.frames%12 == 0 {
+		events = append(events, sdk.PacketsCounted{Received: p.received})
+	}
+	return events
+}
+
+func loud(is bool) float32 {
+	if is {
+		return 0.7
+	}
+	return 0
+}
+
+func floats(pcm []int16) []float32 {
+	out := make([]float32, len(pcm))
+	for i, v := range pcm {
+		out[i] = float32(v) / 32768
+	}
+	return out
+}
+
+// play plays the next packet. It reports whether the user heard the agent. The caller holds the lock.
+func (p *peer) play() bool {
+	if !p.started {
+		return false
+	}
+	sound := p.packets[p.next]
+	delete(p.packets, p.next)
+	p.next += frameTicks
+	var pcm []int16
+	if len(sound) == 2*frameSize {
+		pcm = voice.BytesToPCM16(nil, sound)
+	}
+	voiced := slices.ContainsFunc(pcm, func(v int16) bool { return v != 0 })
+	if p.mute {
+		if p.silent++; voiced {
+			p.silent = 0
+		}
+		p.mute = p.silent < 3 && p.w.now() < p.muteEnd
+	}
+	p.end = p.next
+	if !voiced || p.mute || p.gain == 0 {
+		return false
+	}
+	p.listen(pcm)
+	return true
+}
+
+// listen notes what the ear gets of a frame. The caller holds the lock.
+func (p *peer) listen(pcm []int16) {
+	var answer int
+	for _, v := range pcm {
+		switch {
+		case v < 0:
+			answer = -int(v)
+		case v > 0:
+			ms := int(v) - 1
+			if last := len(p.ear) - 1; last >= 0 && p.ear[last].answer == answer && p.ear[last].gain == p.gain && (ms == p.ear[last].to || ms == p.ear[last].to-1) {
+				p.ear[last].to, p.ear[last].at = ms+1, p.w.now()
+			} else {
+				p.ear = append(p.ear, heard{answer: answer, from: ms, to: ms + 1, gain: p.gain, at: p.w.now()})
+			}
+		}
+	}
+}
+
+// now is the time since the call began.
+func (w *world) now() time.Duration { return time.Since(w.began) }
+
+// Send implements sdk.Peer.
+func (p *peer) Send(message []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return sdk.ErrServerGone
+	}
+	s := p.server
+	p.network.up.put(func() { s.session.Message(message, true) })
+	return nil
+}
+
+// SetMuted implements sdk.Peer.
+func (p *peer) SetMuted(muted bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.micOff = muted
+}
+
+// SetMicrophone implements sdk.Peer.
+func (p *peer) SetMicrophone(context.Context, string) error { return nil }
+
+// Antiphon implements sdk.Peer.
+func (p *peer) Antiphon() bool { return true }
+
+// Close implements sdk.Peer.
+func (p *peer) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil
+	}
+	p.closed = true
+	p.w.drop(p.tick)
+	s := p.server
+	p.w.add(0, func() { s.session.Failed(link.ErrHungUp) })
+	return nil
+}
+
+// SetGain implements sdk.Ducker.
+func (p *peer) SetGain(gain float32) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.gain = gain
+}
+
+// Position implements sdk.Ducker.
+func (p *peer) Position() (sdk.PlayedPosition, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return sdk.PlayedPosition{Timestamp: p.end}, p.started
+}
+
+// AwaitPosition implements sdk.Ducker.
+func (p *peer) AwaitPosition(at sdk.PlayedPosition) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.awaited = &at
+}
+
+// Mute implements sdk.Ducker.
+func (p *peer) Mute() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mute, p.silent, p.muteEnd = true, 0, p.w.now()+time.Second
+}
+
+// say lets the user speak. The sound is 24 kHz.
+func (p *peer) say(pcm []int16) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mouth = append(p.mouth, pcm...)
+}
+
+// speaking reports whether the user still speaks.
+func (p *peer) speaking() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.mouth) > 0
+}
+
+// story returns what the ear got, a line for each stretch.
+func (p *peer) story() (lines []string) {
+	for _, h := range p.ear {
+		lines = append(lines, fmt.Sprintf("%6d ms: the user has heard answer %d from %d to %d ms at gain %.2f", h.at.Milliseconds(), h.answer, h.from, h.to, h.gain))
+	}
+	return lines
+}

@@ -1,0 +1,65 @@
+package world
+
+// TestCalls plays calls by their seeds. ANTIPHON_SEED=n plays the call of one seed and prints all of it, ANTIPHON_CALLS=n plays n calls.
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+)
+
+// One processor: the goroutines that one step wakes run in the order in which it wakes them, so that a seed plays the same call again.
+func TestMain(m *testing.M) {
+	runtime.GOMAXPROCS(1)
+	os.Exit(m.Run())
+}
+
+// calls is how many calls TestCalls plays without ANTIPHON_CALLS.
+const calls = 20
+
+// asked returns the number in an environment variable, or other.
+func asked(g *gomega.WithT, name string, other uint64) (n uint64, is bool) {
+	text, is := os.LookupEnv(name)
+	if !is {
+		return other, false
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	g.Expect(err).NotTo(gomega.HaveOccurred(), name)
+	return n, true
+}
+
+// TestCalls plays calls, and holds what the user heard to what the model is told.
+func TestCalls(t *testing.T) {
+	g := gomega.NewWithT(t)
+	if seed, one := asked(g, "ANTIPHON_SEED", 0); one {
+		c, wrong := play(t, seed)
+		t.Logf("%s\n%s", c.log.String(), c.told(seed))
+		g.Expect(wrong).To(gomega.BeEmpty())
+		return
+	}
+	n, _ := asked(g, "ANTIPHON_CALLS", calls)
+	for seed := range n {
+		if c, wrong := play(t, seed); len(wrong) > 0 {
+			t.Errorf("%s\n%s", strings.Join(wrong, "\n"), c.told(seed))
+		}
+	}
+}
+
+// TestTheSameSeedIsTheSameCall plays calls twice: both ends must do the same at the same moments, to the microsecond.
+func TestTheSameSeedIsTheSameCall(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for seed := range uint64(calls) {
+		one, _ := play(t, seed)
+		two, _ := play(t, seed)
+		first, second := strings.Split(one.log.String(), "\n"), strings.Split(two.log.String(), "\n")
+		g.Expect(len(first)).To(gomega.BeNumerically(">", 50), "seed %d: something happens", seed)
+		for i := range min(len(first), len(second)) {
+			g.Expect(second[i]).To(gomega.Equal(first[i]), "seed %d, line %d", seed, i)
+		}
+		g.Expect(second).To(gomega.HaveLen(len(first)))
+	}
+}

@@ -1,0 +1,149 @@
+package world
+
+// The back ends of a simulated call. The model answers with words that nobody else says, and the synthesizer speaks them so that each sample of the agent's sound
+// says which word it belongs to.
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+const (
+	// wordMS is how long each word of the agent takes.
+	wordMS = 200
+	perMS  = pipeline.OutputRate / 1000
+)
+
+// agentWord is a word of the agent: the number of its answer, and its place in it.
+var agentWord = regexp.MustCompile(`k(\d+)n(\d+)`)
+
+// word is a place in the agent's sound: a word of an answer.
+type word struct{ answer, at int }
+
+// wordsIn returns the agent's words in a text.
+func wordsIn(text string) (all []word) {
+	for _, m := range agentWord.FindAllStringSubmatch(text, -1) {
+		answer, _ := strconv.Atoi(m[1])
+		at, _ := strconv.Atoi(m[2])
+		all = append(all, word{answer, at})
+	}
+	return all
+}
+
+// model is the language model.
+type model struct {
+	w *world
+
+	mu      sync.Mutex
+	answers int
+	told    []pipeline.Message // what the newest request has
+}
+
+// Generate implements pipeline.Model.
+func (m *model) Generate(ctx context.Context, r pipeline.Request, emit func(pipeline.ModelEvent) error) (pipeline.Usage, error) {
+	m.mu.Lock()
+	m.answers++
+	answer := m.answers
+	m.told = r.Messages
+	m.mu.Unlock()
+	chance := m.w.source(fmt.Sprintf("answer %d", answer))
+	words := 1 + chance.number(40)
+	usage := pipeline.Usage{InputTokens: len(r.Messages), OutputTokens: words}
+	if err := m.w.pause(ctx, chance.between(50*time.Millisecond, 600*time.Millisecond)); err != nil {
+		return usage, err
+	}
+	for n := range words {
+		text := fmt.Sprintf("k%02dn%02d", answer, n)
+		switch {
+		case n == words-1 || n%8 == 7:
+			text += ". "
+		case n%4 == 3:
+			text += ", "
+		default:
+			text += " "
+		}
+		if err := emit(pipeline.TextDelta{Text: text}); err != nil {
+			return usage, err
+		}
+		if err := m.w.pause(ctx, chance.between(5*time.Millisecond, 60*time.Millisecond)); err != nil {
+			return usage, err
+		}
+	}
+	return usage, nil
+}
+
+// messages returns what the newest request has.
+func (m *model) messages() []pipeline.Message {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.told
+}
+
+// synthesizer speaks each word of the agent for wordMS.
+type synthesizer struct{ w *world }
+
+// Synthesize implements pipeline.Synthesizer.
+func (s *synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit func(pcm []int16) error) error {
+	chance := s.w.source(u.Text)
+	if err := s.w.pause(ctx, chance.between(10*time.Millisecond, 200*time.Millisecond)); err != nil {
+		return err
+	}
+	for _, said := range wordsIn(u.Text) {
+		for ms := 0; ms < wordMS; ms += 50 {
+			if err := emit(spoken(said, ms, 50)); err != nil {
+				return err
+			}
+			if err := s.w.pause(ctx, chance.between(5*time.Millisecond, 30*time.Millisecond)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// spoken is the sound of a word from a millisecond on. Samples with an even place are the negative number of the answer, the others the millisecond in it, from 1 on.
+func spoken(said word, from, ms int) []int16 {
+	pcm := make([]int16, 0, ms*perMS)
+	for t := range ms {
+		for i := range perMS {
+			if i%2 == 0 {
+				pcm = append(pcm, int16(-said.answer))
+			} else {
+				pcm = append(pcm, int16(1+said.at*wordMS+from+t))
+			}
+		}
+	}
+	return pcm
+}
+
+// stages returns the back ends of a call.
+func stages(w *world) (*pipeline.Pipeline, *model) {
+	m := &model{w: w}
+	ready := func(stage string) func() pipeline.Component {
+		return func() pipeline.Component {
+			return pipeline.Component{Stage: stage, Name: "world", State: pipeline.StateReady}
+		}
+	}
+	return pipeline.Compose("world", scripted.Recogniser(scripted.Options{}),
+		pipeline.Stage[pipeline.Model]{Impl: m, Component: ready(pipeline.StageModel)},
+		pipeline.Stage[pipeline.Synthesizer]{Impl: &synthesizer{w}, Component: ready(pipeline.StageSynthesizer)}), m
+}
+
+// textOf returns all text of the messages with a role.
+func textOf(told []pipeline.Message, role string) string {
+	var all []string
+	for _, m := range told {
+		if m.Role == role {
+			all = append(all, m.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
