@@ -134,9 +134,7 @@ func millis(t time.Time) run.Millis { return run.Millis(max(0, t.UnixMilli())) }
 // interactionPrefix begins the name of an interaction, as clients get it.
 const interactionPrefix = "ia_"
 
-func interactionText(i run.Interaction) string {
-	return interactionPrefix + strconv.FormatUint(uint64(i), 10)
-}
+func interactionText(i run.Interaction) string { return fmt.Sprint(interactionPrefix, uint64(i)) }
 
 // parseInteraction returns the number in the name of an interaction; 0 for a name that no interaction has.
 func parseInteraction(text string) run.Interaction {
