@@ -34,6 +34,7 @@ type call struct {
 	log     strings.Builder // all that both ends do, in order
 	said    []string        // the words of the user that must reach the model
 	story   []string
+	cuts    []time.Duration // when the network was cut
 }
 
 // Dial implements sdk.Dialer.
@@ -162,7 +163,7 @@ func (c *call) user() {
 	wait := func(from, to time.Duration) { _ = c.w.pause(ctx, chance.between(from, to)) }
 	for n := range 3 + chance.number(8) {
 		wait(0, 5*time.Second)
-		switch chance.number(11) {
+		switch chance.number(13) {
 		case 0, 1, 2, 3:
 			words := fmt.Sprintf("u%02d", n)
 			c.tell("the user says %s", words)
@@ -200,9 +201,87 @@ func (c *call) user() {
 			silence := chance.between(300*time.Millisecond, 900*time.Millisecond)
 			c.tell("the page sets turns that end after %v", silence)
 			c.update(sdk.TurnDetection{Silence: silence})
-		case 10:
+		case 10, 11:
+			c.lose(chance)
+		case 12:
 			c.tell("nothing happens")
 		}
+	}
+}
+
+// listened is what the ear got of an answer: up to which millisecond at full level, and at any level.
+type listened struct {
+	full, any int
+	last      time.Duration // when
+	once      [64_000]bool  // by millisecond: it was heard at full level
+}
+
+// listened returns what the ear got, by answer. It complains of what was heard twice.
+func (c *call) listened(complain func(string, ...any)) map[int]*listened {
+	all := map[int]*listened{}
+	for _, h := range c.peer.ear {
+		l := all[h.answer]
+		if l == nil {
+			l = &listened{}
+			all[h.answer] = l
+		}
+		l.any, l.last = max(l.any, h.to), h.at
+		if h.gain != 1 {
+			continue
+		}
+		twice := 0
+		for ms := h.from; ms < h.to; ms++ {
+			if l.once[ms] {
+				twice++
+			}
+			l.once[ms] = true
+		}
+		if twice > c.uncertain(h.at-time.Duration(h.to-h.from)*time.Millisecond) {
+			complain("%d ms of answer %d are heard twice, from %d ms on", twice, h.answer, h.from)
+		}
+		l.full = max(l.full, h.to)
+	}
+	return all
+}
+
+// uncertain returns how many milliseconds of sound the server may count wrongly at a moment: 40, and more after a cut of the network, since the server cannot know
+// what the user heard of the last second before it.
+func (c *call) uncertain(at time.Duration) int {
+	for _, cut := range c.cuts {
+		if since := at - cut; since > -time.Second && since < 6*time.Second {
+			return 1000
+		}
+	}
+	return 40
+}
+
+const (
+	noticed  = time.Second            // how long the network is cut before both ends notice
+	shortCut = 300 * time.Millisecond // the server notices afterwards that packets of the client are missing for so long (Peer.wasCut)
+)
+
+// lose cuts the network for a while.
+func (c *call) lose(chance *source) {
+	ctx, cut := context.Background(), chance.between(100*time.Millisecond, 4*time.Second)
+	c.tell("the network is cut for %v", cut)
+	c.cuts = append(c.cuts, c.w.now())
+	c.network.set(true)
+	_ = c.w.pause(ctx, min(cut, noticed))
+	lost := cut >= noticed
+	if lost {
+		c.server.output.CutSince(noticed + shortCut)
+		c.server.session.Lost()
+		c.peer.tell(sdk.PeerLost{})
+		_ = c.w.pause(ctx, cut-noticed)
+	}
+	c.network.set(false)
+	if lost {
+		c.peer.tell(sdk.PeerRestored{})
+		c.server.session.Restored()
+	} else if cut >= shortCut {
+		c.server.output.CutSince(cut + 2*c.network.media + shortCut)
+		c.server.session.Lost()
+		c.server.session.Restored()
 	}
 }
 
@@ -232,23 +311,18 @@ func (c *call) judge(told []pipeline.Message) (wrong []string) {
 		}
 		toldWords[w.answer] = w.at + 1
 	}
-	full, any := map[int]int{}, map[int]int{} // by answer: up to which millisecond it was heard at full level, and at all
-	for _, h := range c.peer.ear {
-		if h.from < full[h.answer]-40 && h.gain == 1 {
-			complain("answer %d is heard twice from %d to %d ms", h.answer, h.from, min(h.to, full[h.answer]))
-		}
-		if h.gain == 1 {
-			full[h.answer] = max(full[h.answer], h.to)
-		}
-		any[h.answer] = max(any[h.answer], h.to)
-	}
+	ears := c.listened(complain)
 	for answer, words := range toldWords {
-		if heard := any[answer]; words*wordMS > heard+wordMS/2 {
-			complain("the model is told %d words of answer %d, of which %d ms were heard", words, answer, heard)
+		ms := 0
+		if heard := ears[answer]; heard != nil {
+			ms = heard.any
+		}
+		if words*wordMS > ms+wordMS/2 {
+			complain("the model is told %d words of answer %d, of which %d ms were heard", words, answer, ms)
 		}
 	}
-	for answer, ms := range full {
-		if words := (ms - 40) / wordMS; toldWords[answer] < words && answer < c.model.answers {
+	for answer, heard := range ears {
+		if words := (heard.full - c.uncertain(heard.last)) / wordMS; toldWords[answer] < words && answer < c.model.answers {
 			complain("%d words of answer %d were heard, and the model is told %d", words, answer, toldWords[answer])
 		}
 	}

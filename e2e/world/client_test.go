@@ -47,6 +47,7 @@ type peer struct {
 	silent   int
 	awaited  *sdk.PlayedPosition
 	received uint64
+	newest   uint32 // the timestamp after the newest packet that has arrived
 	frames   int
 	ear      []heard
 
@@ -88,6 +89,9 @@ func (p *peer) packet(stamp uint32, sound []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.received++
+	if p.newest == 0 || int32(stamp+frameTicks-p.newest) > 0 {
+		p.newest = stamp + frameTicks
+	}
 	if !p.started {
 		p.started, p.next = true, stamp-uint32(buffered/time.Millisecond)*48
 	}
@@ -128,6 +132,9 @@ func (p *peer) frame() (events []sdk.PeerEvent) {
 	}
 	if s := p.server; s != nil {
 		p.network.sound(p.network.upward, func() { s.session.Audio(mic) })
+		if newest := p.newest; p.frames%25 == 0 && newest != 0 { // a receiver report
+			p.network.sound(p.network.upward, func() { s.output.Received(newest) })
+		}
 	}
 	narrow := p.down.AppendPCM16(nil, mic)
 	at, known := sdk.PlayedPosition{Timestamp: p.end}, p.started

@@ -43,8 +43,8 @@ type receipts struct {
 	cut  bool   // the network was cut: the receipt of a later packet proves nothing about the packets before it
 }
 
-// received notes that the client has received all packets before RTP timestamp ts.
-func (o *Output) received(ts uint32) {
+// Received notes that the client has received all packets before RTP timestamp ts.
+func (o *Output) Received(ts uint32) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.receipts.cut && int32(ts-o.receipts.upTo) > 0 && int32(o.nextTS-ts) >= 0 {
@@ -59,8 +59,8 @@ func (o *Output) cut() {
 	o.receipts.cut = true
 }
 
-// cutSince is cut where the cut began at most ago: packets sent since then may be lost, although later ones were received.
-func (o *Output) cutSince(ago time.Duration) {
+// CutSince notes that the network was cut, and that the cut began at most ago: packets sent since then may be lost, although later ones were received.
+func (o *Output) CutSince(ago time.Duration) {
 	since := o.sentBefore(ago)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -131,7 +131,7 @@ func (p *packetTimes) of(seq uint16) (ts uint32, ok bool) {
 func (p *Peer) reported(reports []rtcp.ReceptionReport) {
 	for _, r := range reports {
 		if ts, ok := p.pacer.times.of(uint16(r.LastSequenceNumber)); ok {
-			p.output.received(ts + frameTicks)
+			p.output.Received(ts + frameTicks)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func (p *Peer) reported(reports []rtcp.ReceptionReport) {
 func (p *Peer) pathLost() {
 	hangup.Within(statsTime, func() {
 		if age, ok := lastAnswered(p.pc.GetStats(), time.Now()); ok {
-			p.output.received(p.output.sentBefore(age + margin))
+			p.output.Received(p.output.sentBefore(age + margin))
 		}
 	})
 	p.output.cut()

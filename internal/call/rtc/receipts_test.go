@@ -24,23 +24,23 @@ func TestMissed(t *testing.T) {
 		missed int // the first missed frame; -1 for none
 	}{
 		{"nothing is proven", func(*Output, uint32) {}, 1, 0},
-		{"half is proven", func(o *Output, ts uint32) { o.received(ts + 5*frameTicks) }, 1, 5},
-		{"all is proven", func(o *Output, ts uint32) { o.received(ts + frames*frameTicks) }, 1, -1},
-		{"a proof never goes back", func(o *Output, ts uint32) { o.received(ts + 5*frameTicks); o.received(ts) }, 1, 5},
-		{"a client cannot prove what was not sent", func(o *Output, ts uint32) { o.received(ts + 500*frameTicks) }, 1, 0},
+		{"half is proven", func(o *Output, ts uint32) { o.Received(ts + 5*frameTicks) }, 1, 5},
+		{"all is proven", func(o *Output, ts uint32) { o.Received(ts + frames*frameTicks) }, 1, -1},
+		{"a proof never goes back", func(o *Output, ts uint32) { o.Received(ts + 5*frameTicks); o.Received(ts) }, 1, 5},
+		{"a client cannot prove what was not sent", func(o *Output, ts uint32) { o.Received(ts + 500*frameTicks) }, 1, 0},
 		{"after a cut later packets prove nothing", func(o *Output, ts uint32) {
-			o.received(ts + 5*frameTicks)
+			o.Received(ts + 5*frameTicks)
 			o.cut()
-			o.received(ts + frames*frameTicks)
+			o.Received(ts + frames*frameTicks)
 		}, 1, 5},
 		{"once the missed audio is known, receipts count again", func(o *Output, ts uint32) {
 			o.cut()
 			_, _ = o.Missed(1)
-			o.received(ts + frames*frameTicks)
+			o.Received(ts + frames*frameTicks)
 		}, 1, -1},
 		{"a cut that was over before it was noticed", func(o *Output, ts uint32) {
-			o.received(ts + frames*frameTicks)
-			o.cutSince(60 * time.Millisecond)
+			o.Received(ts + frames*frameTicks)
+			o.CutSince(60 * time.Millisecond)
 		}, 1, 7},
 		{"a response that begins after the cut", func(o *Output, _ uint32) {
 			o.cut()
@@ -48,7 +48,7 @@ func TestMissed(t *testing.T) {
 			o.Write(ramp(0, FrameSize))
 			var pcm [FrameSize]int16
 			o.next(&pcm)
-			o.received(o.NextTimestamp())
+			o.Received(o.NextTimestamp())
 		}, 2, -1},
 		{"another response", func(*Output, uint32) {}, 2, -1},
 		{"the earliest position after a rewind", func(o *Output, _ uint32) {

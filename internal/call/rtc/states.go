@@ -179,7 +179,7 @@ func (p *Peer) wasCut(quiet time.Duration) {
 	if !r.stood || r.lost {
 		return
 	}
-	p.output.cutSince(quiet + p.RoundTrip() + cutMargin)
+	p.output.CutSince(quiet + p.RoundTrip() + cutMargin)
 	p.handler.Lost()
 	p.handler.Restored()
 }
