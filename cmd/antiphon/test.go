@@ -15,7 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/cmd/antiphon/internal/calltest"
+	"github.com/antiphon-rt/antiphon/cmd/antiphon/internal/terminal"
+	"github.com/antiphon-rt/antiphon/internal/calltest"
 )
 
 type test struct {
@@ -31,7 +32,7 @@ type test struct {
 	Patience  time.Duration `default:"30s" help:"How long the agent may take for a step."`
 	JUnit     string        `name:"junit" type:"path" placeholder:"FILE.xml" help:"Write the results for a CI system."`
 	JSON      string        `name:"json" type:"path" placeholder:"FILE.json" help:"Write the results for programs."`
-	Keep      string        `type:"path" placeholder:"FOLDER" help:"Keep the sound of calls that fail here: NAME-N-user.wav and NAME-N-agent.wav."`
+	Keep      string        `type:"path" placeholder:"FOLDER" help:"Keep of each call that fails a picture and the sound of both sides here: NAME-N.svg, NAME-N-user.wav, NAME-N-agent.wav."`
 }
 
 // Run plays all calls, one after the other. A test that a signal ends has not passed.
@@ -49,7 +50,10 @@ func (t *test) run(ctx context.Context, w io.Writer) (err error) {
 	files := make([]*calltest.File, 0, len(t.Files))
 	var bad error
 	for _, path := range t.Files {
-		f, err := calltest.Load(path)
+		f, err := calltest.Load(short(path))
+		if err == nil {
+			err = f.Fits(t.Websocket)
+		}
 		files, bad = append(files, f), errors.Join(bad, err)
 	}
 	if bad != nil {
@@ -61,6 +65,22 @@ func (t *test) run(ctx context.Context, w io.Writer) (err error) {
 	if t.URL != "" && !strings.HasPrefix(t.URL, "http://") && !strings.HasPrefix(t.URL, "https://") {
 		return fmt.Errorf("--url %q: want a URL that begins with http:// or https://", t.URL)
 	}
+	if t.Keep != "" {
+		if err := os.MkdirAll(t.Keep, 0o750); err != nil {
+			return fmt.Errorf("--keep: %w", err)
+		}
+	}
+	var all []*calltest.Result
+	junit, err := openReport(t.JUnit, func(w io.Writer) error { return calltest.WriteJUnit(w, all) })
+	if err != nil {
+		return fmt.Errorf("--junit: %w", err)
+	}
+	defer func() { err = errors.Join(err, junit()) }()
+	list, err := openReport(t.JSON, func(w io.Writer) error { return calltest.WriteJSON(w, all) })
+	if err != nil {
+		return fmt.Errorf("--json: %w", err)
+	}
+	defer func() { err = errors.Join(err, list()) }()
 	target := &calltest.Target{URL: t.URL, Key: t.Key, WebSocket: t.Websocket, Loopback: onThisMachine(t.URL), Voice: t.Voice, Patience: t.Patience}
 	if t.URL == "" {
 		address, stop, err := t.start(ctx)
@@ -70,34 +90,11 @@ func (t *test) run(ctx context.Context, w io.Writer) (err error) {
 		defer stop()
 		target.URL, target.Loopback = address, true
 	}
-	all, failing, err := t.play(ctx, w, target, files)
-	err = errors.Join(err, writeReport(t.JUnit, func(w io.Writer) error { return calltest.WriteJUnit(w, all) }),
-		writeReport(t.JSON, func(w io.Writer) error { return calltest.WriteJSON(w, all) }))
-	if err == nil && len(failing) > 0 {
-		err = fmt.Errorf("calls have failed: %s", strings.Join(failing, ", "))
-	}
-	return err
-}
-
-// play plays each call as often as asked. failing are the names of those that pass too seldom.
-func (t *test) play(ctx context.Context, w io.Writer, target *calltest.Target, files []*calltest.File) (all []*calltest.Result, failing []string, err error) {
+	var failing []string
 	for _, f := range files {
-		passed := 0
-		for i := range t.Repeat {
-			r, err := calltest.Play(ctx, target, f)
-			if err != nil {
-				return all, failing, fmt.Errorf("%s: %w", f.Path, err)
-			}
-			all = append(all, r)
-			r.Print(w)
-			if r.Passed() {
-				passed++
-			} else if t.Keep != "" {
-				name := strings.TrimSuffix(filepath.Base(f.Path), filepath.Ext(f.Path))
-				if err := r.Keep(t.Keep, fmt.Sprintf("%s-%d", name, i+1)); err != nil {
-					return all, failing, err
-				}
-			}
+		passed, err := t.play(ctx, w, target, f, &all)
+		if err != nil {
+			return err
 		}
 		if t.Repeat > 1 {
 			fmt.Fprintf(w, "%s: %d of %d passed\n", f.Name, passed, t.Repeat)
@@ -106,19 +103,84 @@ func (t *test) play(ctx context.Context, w io.Writer, target *calltest.Target, f
 			failing = append(failing, f.Name)
 		}
 	}
-	return all, failing, nil
+	if len(failing) > 0 {
+		return fmt.Errorf("calls have failed: %s", strings.Join(failing, ", "))
+	}
+	return nil
 }
 
-// writeReport writes a file, if it has a name.
-func writeReport(path string, content func(io.Writer) error) error {
+// short returns a path relative to the working folder, if the file is below it.
+func short(path string) string {
+	if here, err := os.Getwd(); err == nil {
+		if inside, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(inside) {
+			return inside
+		}
+	}
+	return path
+}
+
+// play plays a call as often as asked, and appends the results to all.
+func (t *test) play(ctx context.Context, w io.Writer, target *calltest.Target, f *calltest.File, all *[]*calltest.Result) (passed int, err error) {
+	for i := range t.Repeat {
+		r, err := calltest.Play(ctx, target, f)
+		if r == nil {
+			return passed, err
+		}
+		*all = append(*all, r)
+		if r.Passed() {
+			passed++
+		} else if t.Keep != "" {
+			name := strings.TrimSuffix(filepath.Base(f.Path), filepath.Ext(f.Path))
+			err = errors.Join(err, r.Keep(t.Keep, fmt.Sprintf("%s-%d", name, i+1)))
+		}
+		printResult(w, r)
+		if err != nil {
+			return passed, err
+		}
+	}
+	return passed, nil
+}
+
+// printResult writes the result of one call in words. The texts of the server cannot control a terminal.
+func printResult(w io.Writer, r *calltest.Result) {
+	word := "ok    "
+	if !r.Passed() {
+		word = "FAILED"
+	}
+	fmt.Fprintf(w, "%s %s (%.1f s", word, r.Name, r.Seconds)
+	for _, t := range r.Answers {
+		if t.First > 0 {
+			fmt.Fprintf(w, ", answer after %d ms", t.First.Milliseconds())
+		}
+		if t.Yield > 0 {
+			fmt.Fprintf(w, ", silent after %d ms", t.Yield.Milliseconds())
+		}
+	}
+	fmt.Fprintln(w, ")")
+	if r.Passed() {
+		return
+	}
+	for _, p := range r.Problems {
+		fmt.Fprintln(w, "  "+terminal.Clean(p))
+	}
+	for _, l := range r.Transcript {
+		fmt.Fprintln(w, "    "+terminal.Clean(l))
+	}
+	for _, path := range r.Kept {
+		fmt.Fprintln(w, "  kept: "+path)
+	}
+}
+
+// openReport opens a file, if it has a name, before the first call. write writes what content writes, also after a call that was interrupted.
+func openReport(path string, content func(io.Writer) error) (write func() error, err error) {
 	if path == "" {
-		return nil
+		return func() error { return nil }, nil
 	}
 	f, err := os.Create(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(content(f), f.Close())
+	return func() error { return errors.Join(content(f), f.Close()) }, nil
 }
 
 // loadTimeout is how long the server that is started may take until its models are loaded.

@@ -110,6 +110,9 @@ func (p *peer) start(c sdk.CallConfig) {
 	p.workers.do(p.watch)
 }
 
+// line is a Source that decides when each packet of its sound is sent, and whether it is: the bad line of a test (internal/calltest).
+type line interface{ Packet(send func()) }
+
 // sendSound sends a packet every frame. Without a microphone it only measures.
 func (p *peer) sendSound() {
 	enc, err := newEncoder()
@@ -119,6 +122,7 @@ func (p *peer) sendSound() {
 	}
 	pcm := make([]int16, FrameSize)
 	packet := &rtp.Packet{Header: rtp.Header{Version: 2, PayloadType: 111}}
+	bad, _ := p.opts.Microphone.(line)
 	pace(p.workers.stop, func() {
 		if !p.microphoneFrame(pcm, p.reportDetection) {
 			return
@@ -135,7 +139,12 @@ func (p *peer) sendSound() {
 		}
 		packet.Payload = coded
 		// Before the connection is up and after its end the packet is dropped, which does no harm.
-		_ = p.track.WriteRTP(packet)
+		if bad == nil {
+			_ = p.track.WriteRTP(packet)
+		} else {
+			late := packet.Clone()
+			bad.Packet(func() { _ = p.track.WriteRTP(late) })
+		}
 		packet.SequenceNumber++
 		packet.Timestamp += 960 // Opus counts at 48 kHz
 	})

@@ -16,6 +16,9 @@ const (
 	// Character is the length of the audio for one character at speed 1.
 	Character = 60 * time.Millisecond
 
+	// userVoice is the voice that the recogniser understands: that of [Tones].
+	userVoice = "user"
+
 	defaultSpeedup = 20
 	maxUtterance   = 10000                        // runes
 	firstChunk     = pipeline.OutputRate / 50     // samples: 20 ms, so that the first audio is early
@@ -50,10 +53,14 @@ func (s *synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit
 	if p.speedup == 0 {
 		p.speedup = defaultSpeedup
 	}
-	if rule.Fail == "" && !rule.Stall {
-		return p.speak(newSpeech(s.waves, u.Text, s.cell(u.Speed)), math.MaxInt)
+	speech := newSpeech(s.waves, u.Text, s.cell(u.Speed))
+	if u.Voice == userVoice {
+		speech = newTones(s.waves, u.Text)
 	}
-	if err := p.speak(newSpeech(s.waves, u.Text, s.cell(u.Speed)), int(rule.After.Seconds()*samplesPerSec)); err != nil {
+	if rule.Fail == "" && !rule.Stall {
+		return p.speak(speech, math.MaxInt)
+	}
+	if err := p.speak(speech, int(rule.After.Seconds()*samplesPerSec)); err != nil {
 		return err
 	}
 	if rule.Stall {

@@ -128,3 +128,14 @@ func TestSynthesizerRefuses(t *testing.T) {
 	g.Expect(err).To(gomega.MatchError(pipeline.ErrUnavailable))
 	g.Expect(err.Error()).To(gomega.ContainSubstring("apt install larynx"))
 }
+
+func TestTheRecogniserUnderstandsTheUsersVoice(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := New(Options{})
+	var pcm []int16
+	g.Expect(p.Synthesizer.Synthesize(t.Context(), pipeline.Utterance{Text: "Good day.", Voice: userVoice}, func(part []int16) error {
+		pcm = append(pcm, part...)
+		return nil
+	})).To(gomega.Succeed())
+	g.Expect(pcm).To(gomega.Equal(Tones("Good day.")))
+}

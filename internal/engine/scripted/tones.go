@@ -62,19 +62,24 @@ func waves() *[16][period]float32 {
 // Tones returns speech from which the scripted recogniser reads the text: mono at 24 kHz, without silence at its ends. A voice
 // detector takes it for speech. It can be read after Opus and after resampling.
 func Tones(text string) []int16 {
-	var symbols []byte
+	r := newTones(waves(), text)
+	out := make([]int16, r.left())
+	r.read(out)
+	return out
+}
+
+// newTones returns the renderer of Tones.
+func newTones(w *[16][period]float32, text string) *renderer {
+	r := &renderer{waves: w, pair: 2 * symbol}
 	for first := true; first || text != ""; first = false {
 		n := min(len(text), maxMessage)
 		for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
 			n--
 		}
-		symbols = append(symbols, message(text[:n], n < len(text))...)
+		r.symbols = append(r.symbols, message(text[:n], n < len(text))...)
 		text = text[n:]
 	}
-	r := renderer{waves: waves(), pair: 2 * symbol, symbols: symbols}
-	out := make([]int16, r.left())
-	r.read(out)
-	return out
+	return r
 }
 
 // message returns the symbols of one message.

@@ -38,6 +38,11 @@ type Checker interface {
 	Check(fail func(key, format string, args ...any))
 }
 
+// Placed is a struct that wants to know where it stands in its file, and which keys it has there. It learns that before Check.
+type Placed interface {
+	Place(line int, keys []string)
+}
+
 // Decoder decodes the nodes of one file and keeps the mistakes.
 type Decoder struct {
 	Options
@@ -187,6 +192,13 @@ func (d *Decoder) structure(n *yaml.Node, v reflect.Value) {
 		return
 	}
 	d.entries(n, entries, targets(v))
+	if p, is := v.Addr().Interface().(Placed); is {
+		var keys []string
+		for _, e := range entries {
+			keys = append(keys, e.Key)
+		}
+		p.Place(n.Line, keys)
+	}
 	if c, is := v.Addr().Interface().(Checker); is {
 		c.Check(func(key, format string, args ...any) {
 			at := n

@@ -20,6 +20,7 @@ import (
 func (c *call) answer(ctx context.Context, want *Answer) error {
 	var entry sdk.Entry
 	var calls []sdk.ToolCall
+	var understood string
 	var failed error
 	err := c.await(ctx, "the agent has given no answer", func(s sdk.Snapshot) bool {
 		at := c.next(s)
@@ -27,10 +28,13 @@ func (c *call) answer(ctx context.Context, want *Answer) error {
 			failed = s.Err
 			return s.Err != nil && s.State == sdk.Listening
 		}
-		entry, calls, failed = s.Transcript[at], nil, nil
+		entry, calls, understood, failed = s.Transcript[at], nil, "", nil
 		for _, e := range s.Transcript[c.answered:at] {
 			if e.ToolCall != nil {
 				calls = append(calls, *e.ToolCall)
+			}
+			if e.Role == sdk.User {
+				understood += e.Text + " "
 			}
 		}
 		c.answered = at + 1
@@ -46,7 +50,7 @@ func (c *call) answer(ctx context.Context, want *Answer) error {
 	if entry.Failed {
 		c.pend("the answer has failed: %s", entry.Note)
 	}
-	c.compareText(want, entry)
+	c.compareText(want, entry, understood)
 	c.compareCalls(want, calls)
 	c.compareTimes(want, entry.Interrupted)
 	if want.Interrupted != nil && *want.Interrupted != entry.Interrupted {
@@ -74,17 +78,28 @@ func (c *call) next(s sdk.Snapshot) int {
 	return -1
 }
 
-func (c *call) compareText(want *Answer, entry sdk.Entry) {
+func (c *call) compareText(want *Answer, entry sdk.Entry, understood string) {
 	for _, text := range want.Says {
-		if p, err := pattern(text); err == nil && !p.MatchString(entry.Text) {
+		if !matches(text, entry.Text) {
 			c.pend("the agent was to say %s, and said %q", text, entry.Text)
 		}
 	}
 	for _, text := range want.Not {
-		if p, err := pattern(text); err == nil && p.MatchString(entry.Text) {
+		if matches(text, entry.Text) {
 			c.pend("the agent was not to say %s, and said %q", text, entry.Text)
 		}
 	}
+	for _, text := range want.Heard {
+		if !matches(text, understood) {
+			c.pend("the agent was to understand %s, and has understood %q", text, strings.TrimSpace(understood))
+		}
+	}
+}
+
+// matches reports whether a text has what a pattern of the file wants. The patterns were checked with the file.
+func matches(wanted, text string) bool {
+	p, err := pattern(wanted)
+	return err == nil && p.MatchString(text)
 }
 
 func (c *call) compareCalls(want *Answer, calls []sdk.ToolCall) {
@@ -127,8 +142,8 @@ func (c *call) compareTimes(want *Answer, interrupted bool) {
 	if first, is := c.firstSound(); is && !c.over {
 		one.First = first.Sub(c.ended)
 	}
-	if interrupted && c.over {
-		one.Yield = c.yielded().Sub(c.began)
+	if interrupted && c.over { // an agent that was silent at once, as between two sentences, has yielded too
+		one.Yield = max(c.yielded().Sub(c.began), time.Millisecond)
 	}
 	c.over = false
 	if want.Within > 0 && (one.First == 0 || one.First > want.Within) {
@@ -145,7 +160,7 @@ func (c *call) compareTimes(want *Answer, interrupted bool) {
 
 // judge asks the server's model, in another session, whether a statement about the call is true.
 func (c *call) judge(ctx context.Context, statement string) error {
-	s, err := c.target.session(native.Options{URL: c.target.URL, Key: c.target.Key, Loopback: c.target.Loopback}, sdk.Options{
+	s, err := c.target.session(native.Options{URL: c.target.URL, Key: c.target.Key, Client: c.target.Client, Loopback: c.target.Loopback}, sdk.Options{
 		TextReplies: true, NoMicrophone: true, Model: c.file.Session.Model,
 		Instructions: "You judge a conversation between a user and an agent. Begin with the single word yes or no. Then say why in one sentence.",
 	})

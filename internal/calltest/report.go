@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/cmd/antiphon/internal/terminal"
 	"github.com/antiphon-rt/antiphon/sdk/native"
 )
 
@@ -25,8 +24,10 @@ type Result struct {
 	Transcript []string `json:"transcript"`
 	Answers    []Times  `json:"answers"`
 	Seconds    float64  `json:"seconds"`
+	Kept       []string `json:"kept,omitempty"` // the files that Keep has written: the picture, the user's sound, the agent's sound
 
 	pending     []string
+	picture     *picture
 	user, agent []int16 // what both sides have said, at native.Rate
 }
 
@@ -38,46 +39,27 @@ func (t Times) MarshalJSON() ([]byte, error) {
 // Passed reports whether the agent did all that was expected.
 func (r *Result) Passed() bool { return len(r.Problems) == 0 }
 
-// Print writes the result of one call in words. The texts of the server cannot control a terminal.
-func (r *Result) Print(w io.Writer) {
-	word := "ok    "
-	if !r.Passed() {
-		word = "FAILED"
-	}
-	fmt.Fprintf(w, "%s %s (%.1f s", word, r.Name, r.Seconds)
-	for _, t := range r.Answers {
-		if t.First > 0 {
-			fmt.Fprintf(w, ", answer after %d ms", t.First.Milliseconds())
-		}
-		if t.Yield > 0 {
-			fmt.Fprintf(w, ", silent after %d ms", t.Yield.Milliseconds())
-		}
-	}
-	fmt.Fprintln(w, ")")
-	if r.Passed() {
-		return
-	}
-	for _, p := range r.Problems {
-		fmt.Fprintln(w, "  "+terminal.Clean(p))
-	}
-	for _, l := range r.Transcript {
-		fmt.Fprintln(w, "    "+terminal.Clean(l))
-	}
-}
-
-// Keep writes the sound of both sides into a folder, as NAME-user.wav and NAME-agent.wav.
+// Keep writes the sound of both sides and a picture of the call into a folder: NAME-user.wav, NAME-agent.wav and NAME.svg.
 func (r *Result) Keep(folder, name string) error {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return err
 	}
-	for side, pcm := range map[string][]int16{"user": r.user, "agent": r.agent} {
-		f, err := os.OpenFile(filepath.Join(folder, name+"-"+side+".wav"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	pcm := func(pcm []int16) func(io.Writer) error {
+		return func(w io.Writer) error { return native.WriteWAV(w, pcm) }
+	}
+	for _, one := range []struct {
+		ending string
+		write  func(io.Writer) error
+	}{{".svg", r.picture.write}, {"-user.wav", pcm(r.user)}, {"-agent.wav", pcm(r.agent)}} {
+		path := filepath.Join(folder, name+one.ending)
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(native.WriteWAV(f, pcm), f.Close()); err != nil {
+		if err := errors.Join(one.write(f), f.Close()); err != nil {
 			return err
 		}
+		r.Kept = append(r.Kept, path)
 	}
 	return nil
 }
@@ -86,7 +68,7 @@ func (r *Result) Keep(folder, name string) error {
 func WriteJSON(w io.Writer, all []*Result) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	return e.Encode(all)
+	return e.Encode(append([]*Result{}, all...)) // a list, also without results
 }
 
 // suite is a file for the test reports of CI systems: the JUnit format, as Jenkins documents it.
@@ -119,6 +101,9 @@ func WriteJUnit(w io.Writer, all []*Result) error {
 	for _, r := range all {
 		total += r.Seconds
 		one := testCase{Class: r.File, Name: r.Name, Time: seconds(r.Seconds), Output: strings.Join(r.Transcript, "\n")}
+		for _, path := range r.Kept {
+			one.Output += "\n[[ATTACHMENT|" + path + "]]" // Jenkins and GitLab show these files
+		}
 		if !r.Passed() {
 			s.Failures++
 			one.Failure = &failure{r.Problems[0], strings.Join(r.Problems, "\n")}

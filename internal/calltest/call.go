@@ -3,14 +3,12 @@ package calltest
 // One call: the user of a file talks with the server.
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +23,7 @@ type Target struct {
 	WebSocket bool          // call over a WebSocket instead of WebRTC
 	Loopback  bool          // the server is on this machine
 	Voice     string        // of the user; "" is the server's default
+	Client    *http.Client  // nil is http.DefaultClient
 	Patience  time.Duration // how long the agent may take for an answer, from the step before to the answer's end
 
 	mu     sync.Mutex
@@ -48,6 +47,8 @@ type call struct {
 	mic      *microphone
 	speaker  *native.Speaker
 	result   *Result
+	sounds   [][]int16 // by step
+	history  *history
 	answered int       // how many entries of the transcript the answers before have taken
 	asked    bool      // the user has said or written something since the last answer
 	ended    time.Time // when the user's last words ended
@@ -55,54 +56,64 @@ type call struct {
 	over     bool      // the user has spoken over the answer that comes next
 }
 
-// microphone records what it sends.
-type microphone struct {
-	native.Microphone
-	mu       sync.Mutex
-	recorded []int16
-}
-
-// Frame implements native.Source.
-func (m *microphone) Frame(pcm []int16) {
-	m.Microphone.Frame(pcm)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.recorded) < int(maxRecord.Seconds())*native.Rate {
-		m.recorded = append(m.recorded, pcm...)
-	}
-}
-
-// Play places the call of f and takes its steps. The error is that of a call that could not be placed; all else is in the Result.
+// Play places the call of f and takes its steps. The error is that of a call that could not be placed, or of a user who cannot speak; all else is in
+// the Result. If ctx ends, Play returns the Result and the error of ctx.
 func Play(ctx context.Context, t *Target, f *File) (*Result, error) {
-	c := &call{target: t, file: f, mic: &microphone{}, speaker: native.NewSpeaker(maxRecord), result: &Result{File: f.Path, Name: f.Name}}
-	began := time.Now()
+	if err := f.Fits(t.WebSocket); err != nil {
+		return nil, err
+	}
+	sounds, level, err := t.sounds(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	f.plays++
+	c := &call{
+		target: t, file: f, mic: &microphone{line: newBadLine(f.Line, level, f.plays)}, speaker: native.NewSpeaker(maxRecord), sounds: sounds,
+		result: &Result{File: f.Path, Name: f.Name}, history: &history{began: time.Now()},
+	}
 	if err := c.connect(ctx); err != nil {
 		return nil, err
 	}
-	for i := range f.Steps {
-		if err := c.step(ctx, &f.Steps[i]); err != nil {
-			c.fail(i, "%v", err)
-			break // what follows depends on it
-		}
-		for _, p := range c.result.pending {
-			c.fail(i, "%s", p)
-		}
-		c.result.pending = nil
-	}
-	c.result.Transcript = lines(c.session.Snapshot().Transcript)
+	stop := c.session.Subscribe(c.history.watch)
+	c.steps(ctx)
+	stop()
+	final := c.session.Snapshot().Transcript
+	c.result.Transcript = lines(final)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), hangUpTime)
 	defer cancel()
 	_ = c.session.Close(closing) // the call is judged already
-	c.result.Seconds = time.Since(began).Seconds()
+	c.result.Seconds = time.Since(c.history.began).Seconds()
 	c.mic.mu.Lock()
 	defer c.mic.mu.Unlock()
 	c.result.user, c.result.agent = c.mic.recorded, c.speaker.Recording()
+	c.result.picture = c.history.picture(c, final)
 	return c.result, ctx.Err()
 }
 
-// fail notes what step number i (from 0) has shown.
-func (c *call) fail(i int, format string, args ...any) {
-	c.result.Problems = append(c.result.Problems, fmt.Sprintf("step %d: ", i+1)+fmt.Sprintf(format, args...))
+func (c *call) steps(ctx context.Context) {
+	for i := range c.file.Steps {
+		s := &c.file.Steps[i]
+		err := c.step(ctx, s, c.sounds[i])
+		switch {
+		case ctx.Err() != nil:
+			c.fail(s, "the test was interrupted")
+			return
+		case err != nil:
+			c.fail(s, "%v", err)
+			return // what follows depends on it
+		}
+		for _, p := range c.result.pending {
+			c.fail(s, "%s", p)
+		}
+		c.result.pending = nil
+	}
+}
+
+// fail notes what a step has shown.
+func (c *call) fail(s *Step, format string, args ...any) {
+	text := fmt.Sprintf("%s:%d: ", c.file.Path, s.line) + fmt.Sprintf(format, args...)
+	c.result.Problems = append(c.result.Problems, text)
+	c.history.problem(text)
 }
 
 // pend notes a mistake of the agent in the present step.
@@ -111,9 +122,12 @@ func (c *call) pend(format string, args ...any) {
 }
 
 func (c *call) connect(ctx context.Context) (err error) {
-	platform := native.Options{URL: c.target.URL, Key: c.target.Key, Microphone: c.mic, Speaker: c.speaker, Loopback: c.target.Loopback, Detector: true}
+	platform := native.Options{URL: c.target.URL, Key: c.target.Key, Client: c.target.Client, Microphone: c.mic, Speaker: c.speaker, Loopback: c.target.Loopback, Detector: true}
 	s := c.file.Session
 	options := sdk.Options{Instructions: s.Instructions, Model: s.Model, Voice: s.Voice, Language: s.Language}
+	if s.Turns != "" {
+		options.TurnDetection = &sdk.TurnDetection{Semantic: s.Turns == "semantic_vad"}
+	}
 	for _, t := range c.file.Tools {
 		parameters, err := json.Marshal(t.Parameters)
 		if err != nil || t.Parameters == nil {
@@ -151,32 +165,24 @@ func (t Tool) run(ctx context.Context, _ string) (string, error) {
 	return t.Answers, nil
 }
 
-// step takes one step. An error ends the call.
-func (c *call) step(ctx context.Context, s *Step) error {
-	ctx, cancel := context.WithTimeout(ctx, c.target.Patience+s.Wait+s.Silence)
+// step takes one step, whose sound is pcm. An error ends the call.
+func (c *call) step(ctx context.Context, s *Step, pcm []int16) error {
+	ctx, cancel := context.WithTimeout(ctx, c.target.Patience+s.Wait+s.Silence+time.Duration(len(pcm))*time.Second/native.Rate)
 	defer cancel()
-	switch {
-	case s.Say != "":
-		pcm, err := c.target.speak(ctx, s.Say)
-		if err != nil {
-			return err
-		}
-		return c.say(ctx, pcm, s.Over)
-	case s.Play != "":
-		pcm, err := readWAV(s.Play)
-		if err != nil {
-			return err
-		}
-		return c.say(ctx, pcm, s.Over)
-	case s.Write != "":
+	switch s.kind {
+	case "say":
+		return c.say(ctx, strings.Join(s.Say, " … "), pcm, s.Over)
+	case "play":
+		return c.say(ctx, filepath.Base(s.Play), pcm, s.Over)
+	case "write":
 		if err := c.settle(ctx); err != nil {
 			return err
 		}
 		c.asked, c.over, c.ended, c.began = true, false, time.Now(), time.Time{}
 		return c.session.SendText(s.Write)
-	case s.Wait > 0:
+	case "wait":
 		return wait(ctx, s.Wait)
-	case s.Silence > 0:
+	case "silence":
 		err := wait(ctx, pause) // the last sounds of an answer may come after its end
 		_, before := c.speaker.Sounded()
 		if err == nil {
@@ -191,7 +197,7 @@ func (c *call) step(ctx context.Context, s *Step) error {
 }
 
 // say has the microphone play pcm, and waits until it has.
-func (c *call) say(ctx context.Context, pcm []int16, over time.Duration) error {
+func (c *call) say(ctx context.Context, what string, pcm []int16, over time.Duration) error {
 	wait := c.settle
 	if over > 0 {
 		wait = func(ctx context.Context) error { return c.heardFor(ctx, over) }
@@ -202,6 +208,7 @@ func (c *call) say(ctx context.Context, pcm []int16, over time.Duration) error {
 	if c.began, c.over = (time.Time{}), over > 0; c.over {
 		c.began = time.Now()
 	}
+	c.history.said(what)
 	said, err := c.mic.Speak(pcm)
 	if err != nil {
 		return err
@@ -209,7 +216,7 @@ func (c *call) say(ctx context.Context, pcm []int16, over time.Duration) error {
 	select {
 	case <-said:
 	case <-ctx.Done():
-		return ctx.Err()
+		return fmt.Errorf("the user could not say it within %v: the call does not take sound", c.target.Patience)
 	}
 	c.asked, c.ended = true, time.Now()
 	return nil
@@ -282,67 +289,6 @@ func (c *call) yielded() (at time.Time) {
 		at = f.At
 	}
 	return at
-}
-
-// speak returns what the server's synthesizer says for a text, at native.Rate.
-func (t *Target) speak(ctx context.Context, text string) ([]int16, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if pcm, is := t.spoken[text]; is {
-		return pcm, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, speechTime)
-	defer cancel()
-	fields := map[string]string{"model": "tts-1", "input": text, "response_format": "wav", "voice": t.Voice}
-	if t.Voice == "" {
-		delete(fields, "voice")
-	}
-	body, err := json.Marshal(fields)
-	if err != nil {
-		return nil, err
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(t.URL, "/")+"/v1/audio/speech", bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	if t.Key != "" {
-		r.Header.Set("Authorization", "Bearer "+t.Key)
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return nil, fmt.Errorf("the user's voice: %w", err)
-	}
-	defer func() { _ = answer.Body.Close() }() // it was only read
-	sound, err := io.ReadAll(io.LimitReader(answer.Body, maxSpeech))
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %.300s", answer.Status, sound)
-	}
-	var pcm []int16
-	if err == nil {
-		pcm, err = native.ReadWAV(bytes.NewReader(sound))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the user's voice, from /v1/audio/speech of the server: %w; use play with a WAV file on a server without it", err)
-	}
-	if t.spoken == nil {
-		t.spoken = map[string][]int16{}
-	}
-	t.spoken[text] = pcm
-	return pcm, nil
-}
-
-func readWAV(path string) ([]int16, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	pcm, err := native.ReadWAV(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return pcm, nil
 }
 
 func wait(ctx context.Context, d time.Duration) error {
