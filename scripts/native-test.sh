@@ -14,11 +14,14 @@ cd "$(dirname "$0")/.."
 shuffled="$PWD/scripts/shuffled.sh $(date +%Y%m%d)"
 
 pure='coord internal/coord internal/coordtest internal/projection wire internal/voice internal/protocolcheck web/internal
-	internal/call/rtc/internal/incoming internal/call/rtc/internal/offer internal/call/rtc/internal/queue
+	internal/apikey internal/machinegen internal/script internal/call/ratelimit internal/call/room internal/call/rtc/opus
+	internal/call/rtc/internal/incoming internal/call/rtc/internal/offer internal/call/rtc/internal/queue internal/call/rtc/internal/shared
 	internal/engine/assistant internal/engine/badserver internal/engine/dynlib internal/engine/endofturn
 	internal/engine/fit internal/engine/latency internal/engine/ownprocess internal/engine/pipetest internal/engine/remote
 	internal/engine/rnnoise internal/engine/sounds internal/engine/speakable internal/engine/spell
-	internal/engine/voiceprint'
+	internal/engine/voiceprint
+	sdk/internal/bargein sdk/internal/outgoing sdk/internal/playback sdk/internal/reconciliation sdk/internal/reconnect
+	sdk/internal/runs sdk/internal/tools sdk/internal/transcript sdk/internal/words'
 
 several='^(TestProve|TestRace|TestOneWriter|TestCalls|TestEventsAreEncodedAtOnceByMany)$/^several'
 
