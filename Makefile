@@ -108,8 +108,7 @@ verify-spec: verify-setup ## Check every spec, its mutants and the code beside i
 	@scripts/verify-spec.sh '$(SPEC)'
 
 verify-test: verify-setup ## Tests of the parser, the checker and the gate
-	cd formal-verification && go vet ./... && go test -vet=off -ldflags='-s -w' ./...
-	cd formal-verification/setup && go vet ./...
+	cd formal-verification && go test -vet=off -ldflags='-s -w' ./...
 
 verify-long: verify-setup ## Explore the whole composition of a session, all of its parts together (6 minutes)
 	cd formal-verification && go run ./cmd/unsliced
@@ -164,8 +163,8 @@ services: ## Run the adapters against speech services of other projects, install
 	go -C e2e test -count=1 -timeout 10m -tags services -v ./services
 
 examples: build ## Build and run every example, those that are pages in a real Chromium
-	go test -count=1 ./examples/...
-	go -C e2e test -count=1 ./examples
+	go test -count=1 -vet=off -ldflags='-s -w' ./examples/...
+	go -C e2e test -count=1 -vet=off -ldflags='-s -w' ./examples
 
 fuzz: verify-setup ## Run every fuzz target (FUZZTIME=20s each; make test takes 1s)
 	@scripts/fuzz.sh $(FUZZTIME)
@@ -174,7 +173,7 @@ e2e: build ## Native callers, Chromium and Firefox against the real server
 	@scripts/e2e.sh
 
 sound: build ## Measure in Chromium what a person hears who talks over the agent; the machine must be idle
-	go -C e2e test -count=1 -vet=off ./bargein
+	go -C e2e test -count=1 -vet=off -ldflags='-s -w' ./bargein
 
 trace-check: verify-setup ## What the servers of the last e2e did is a path of the tables and of the specs (TRACE=FILE: that one)
 	@scripts/trace-check.sh $(TRACE)

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 # built FOLDER: the test program of a package, instrumented for fuzzing.
 built() { echo "$PWD/.cache/fuzz/$(echo "$1" | tr / _).test"; }
-build() { go -C "$1" test -vet=off -c -fuzz . -o "$(built "$1")" .; }
+build() { go -C "$1" test -vet=off -ldflags='-s -w' -c -fuzz . -o "$(built "$1")" .; }
 
 if [ $# -eq 1 ]; then
 	targets=$(git grep --untracked -o -E '^func Fuzz[A-Za-z0-9_]*' -- '*_test.go' | sed -E 's#^(.*)/[^/]*:func (.*)$#\2 \1#' | sort -u)

@@ -28,7 +28,7 @@ go run ./web/internal/build npm sdk/npm/dist
 
 node tools/tinygo/smoke.mjs sdk/npm/dist $out/checked.wasm
 node tools/tinygo/smoke.mjs sdk/npm/dist
-go -C e2e test -count=1 -vet=off ./release
+go -C e2e test -count=1 -vet=off -ldflags='-s -w' ./release
 cd tools
 exec go run ./sdksize "$@" sdksize/budget.txt tinygo=../sdk/npm/dist/antiphon.wasm page=../.cache/sdk/talk-page.wasm \
 	loader=../sdk/npm/dist/antiphon.js exec=../sdk/npm/dist/antiphon-exec.js talk=../sdk/npm/dist/antiphon-talk.js
