@@ -19,14 +19,9 @@ export CGO_ENABLED := 0
 # test waits to the end.
 export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT ?= 20s
 
-JS       := GOOS=js GOARCH=wasm
 # What a browser runs.
 SHARED   := ./coord/... ./wire/... ./internal/coord/... ./internal/coordtest/... ./internal/projection/... ./internal/voice/... ./sdk/... ./wasm/... ./web/...
-# What has files for the browser alone. The other packages of SHARED are the same files on every platform.
-BROWSER  := ./sdk/browser/... ./wasm/... ./web/...
 LINT     := $(CURDIR)/.cache/bin/golangci-lint
-# The linter's cache does not tell platforms apart: one each. It goes by content, so all clones of a user share it.
-LINTED   := GOLANGCI_LINT_CACHE=$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/antiphon/lint
 
 .DEFAULT_GOAL := help
 
@@ -84,13 +79,7 @@ fmt-check: lint-tool ## Every file is formatted
 	$(LINT) fmt --diff
 
 lint: lint-tool verify-setup ## Lint natively and for js/wasm, import rules included
-	$(LINTED)/native $(LINT) run ./...
-	$(LINTED)/js $(JS) $(LINT) run $(BROWSER)
-	cd e2e && $(LINTED)/e2e $(LINT) run ./...
-	cd tools && $(LINTED)/tools $(LINT) run ./...
-	cd formal-verification && $(LINTED)/formal $(LINT) run ./...
-	cd formal-verification/setup && $(LINTED)/formal-setup $(LINT) run ./...
-	shellcheck scripts/*.sh .ci/run .githooks/*
+	@scripts/lint.sh
 
 # go build looks for itself whether there is anything to do.
 lint-tool:
@@ -98,7 +87,7 @@ lint-tool:
 	@cd tools && go build -o $(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 house: lint-tool ## The import rules bite, the code keeps the house rules, the documents tell the truth
-	cd tools && go test -count=1 ./...
+	cd tools && go test -count=1 -vet=off -ldflags='-s -w' ./...
 
 # The checker's module lacks its generated code. What is there and of the right version stays.
 verify-setup:

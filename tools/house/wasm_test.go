@@ -30,17 +30,16 @@ func TestThePagesProgramIsLean(t *testing.T) {
 	}
 }
 
-// TestFilesForTheBrowserAreLinted: a file for the browser alone lies in a folder that `make lint` looks at for js/wasm (BROWSER in the
-// Makefile).
+// TestFilesForTheBrowserAreLinted: a file for the browser alone lies in a folder that scripts/lint.sh looks at for js/wasm.
 func TestFilesForTheBrowserAreLinted(t *testing.T) {
-	folders := regexp.MustCompile(`(?m)^BROWSER +:= (.*)$`).FindSubmatch(read(t, "Makefile"))
+	folders := regexp.MustCompile(`(?m)^browser='(.*)'$`).FindSubmatch(read(t, "scripts/lint.sh"))
 	if folders == nil {
-		t.Fatal("the Makefile has no BROWSER")
+		t.Fatal("scripts/lint.sh does not say browser")
 	}
-	linted := regexp.MustCompile(`\./([^ ]+)/\.\.\.`).FindAllSubmatch(folders[1], -1)
+	linted := strings.Fields(string(folders[1]))
 	for _, name := range tracked(t, "*_js.go", "*_js_test.go", "*_wasm.go") {
-		if !slices.ContainsFunc(linted, func(f [][]byte) bool { return strings.HasPrefix(name, string(f[1])+"/") }) {
-			t.Errorf("%s is for the browser: move it to sdk/browser, wasm or web, or add its folder to BROWSER in the Makefile", name)
+		if !slices.ContainsFunc(linted, func(folder string) bool { return strings.HasPrefix(name, folder+"/") }) {
+			t.Errorf("%s is for the browser: move it to sdk/browser, wasm or web, or add its folder to scripts/lint.sh", name)
 		}
 	}
 }
