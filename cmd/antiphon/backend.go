@@ -13,9 +13,8 @@ import (
 )
 
 type backend struct {
-	Name   string `arg:"" enum:"sherpa" placeholder:"NAME" help:"Which one: ${enum}."`
-	Socket string `type:"path" placeholder:"PATH" xor:"listen" help:"Listen on this Unix socket instead of using standard input and output."`
-	GRPC   string `name:"grpc" placeholder:"ADDRESS" xor:"listen" help:"Serve gRPC on this address, such as 127.0.0.1:50051, instead."`
+	Name string `arg:"" enum:"sherpa" placeholder:"NAME" help:"Which one: ${enum}."`
+	GRPC string `name:"grpc" placeholder:"ADDRESS" help:"Serve gRPC on this address, such as 127.0.0.1:50051, instead of using standard input and output."`
 }
 
 // Run serves one back end until ctx is done or the standard input ends.
@@ -26,12 +25,9 @@ func (b *backend) Run(ctx context.Context) error {
 	}
 	done := make(chan error, 1)
 	go func() {
-		switch {
-		case b.GRPC != "":
+		if b.GRPC != "" {
 			done <- serveGRPC(ctx, b.GRPC, engine)
-		case b.Socket != "":
-			done <- engines.ServeUnix(ctx, b.Socket, engine)
-		default:
+		} else {
 			done <- engines.ServeStdio(ctx, engine)
 		}
 	}()

@@ -1,6 +1,5 @@
 // Package backend runs speech engines: in this process (InProcess), or each in a process of its own, so that a crash of an engine
-// costs at most one turn and never the server. Pool is the server's side of such a process, ServeStdio and ServeUnix are the
-// engine's side.
+// costs at most one turn and never the server. Pool is the server's side of such a process, ServeStdio is the engine's side.
 //
 // # Protocol
 //

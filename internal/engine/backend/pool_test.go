@@ -340,14 +340,11 @@ func TestCancelledOpen(t *testing.T) {
 	g.Expect(say(t, p, "").Text).To(gomega.Equal("16000 samples"))
 }
 
-func TestServeUnix(t *testing.T) {
+func TestServe(t *testing.T) {
 	g := gomega.NewWithT(t)
-	path := filepath.Join(t.TempDir(), "engine")
-	ctx, cancel := context.WithCancel(t.Context())
+	conn, theirs := net.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- ServeUnix(ctx, path, counter{}) }()
-	var conn net.Conn
-	g.Eventually(func() (err error) { conn, err = net.Dial("unix", path); return err }).Should(gomega.Succeed())
+	go func() { served <- Serve(t.Context(), theirs, counter{}) }()
 	expect := func(want kind) []byte {
 		k, body, err := readFrame(conn)
 		g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -361,11 +358,8 @@ func TestServeUnix(t *testing.T) {
 	g.Expect(writeFrame(conn, kindEnd, nil)).To(gomega.Succeed())
 	g.Expect(string(expect(kindFinal))).To(gomega.MatchJSON(`{"text":"4000 samples","eou":true}`))
 	g.Expect(writeFrame(conn, 'q', nil)).To(gomega.Succeed())
-	_, _, err := readFrame(conn)
-	g.Expect(err).To(gomega.HaveOccurred(), "what the protocol does not allow ends the connection")
+	g.Expect(<-served).To(gomega.MatchError(ErrProtocol), "what the protocol does not allow ends the connection")
 	g.Expect(conn.Close()).To(gomega.Succeed())
-	cancel()
-	g.Expect(<-served).To(gomega.Succeed())
 }
 
 func FuzzReadFrame(f *testing.F) {

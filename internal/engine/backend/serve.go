@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 )
 
@@ -19,34 +18,6 @@ func ServeStdio(ctx context.Context, e Engine) error {
 		io.Reader
 		io.Writer
 	}{os.Stdin, os.Stdout}, e)
-}
-
-// ServeUnix listens on a Unix socket and serves one connection after another until ctx is done. Further connections wait, because
-// the engine takes one utterance at a time.
-func ServeUnix(ctx context.Context, path string, e Engine) error {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "unix", path)
-	if err != nil {
-		return err
-	}
-	stop := context.AfterFunc(ctx, func() { _ = l.Close() }) // makes Accept return an error
-	defer stop()
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
-			return err
-		}
-		hang := context.AfterFunc(ctx, func() { _ = conn.Close() }) // makes Serve return an error
-		err = Serve(ctx, conn, e)
-		hang()
-		_ = conn.Close() // fails if the client has closed it
-		if err != nil && !errors.Is(err, ErrProtocol) && ctx.Err() == nil {
-			return err
-		}
-	}
 }
 
 // Serve speaks the engine's side of the protocol in the package comment on rw until rw ends. It returns nil if rw ends between

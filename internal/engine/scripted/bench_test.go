@@ -43,7 +43,8 @@ func BenchmarkSecond(b *testing.B) {
 	})
 	b.Run("reference-level", func(b *testing.B) {
 		for b.Loop() {
-			levels(pcm)
+			var s stream
+			s.measure(pcm)
 		}
 	})
 }

@@ -3,9 +3,8 @@
 //
 // Without a script it behaves as follows.
 //
-// Recogniser: for tones that contain a text ([Tones]) the result is that text. For the audio of a fixture it is the text of the
-// fixture. For other sound it is the length ("speech of 1.2 s"), and for silence it is empty. Partial results come while the audio
-// comes. A complete message of tones is an end of utterance, or a backchannel where its text is one ("uh-huh").
+// Recogniser: for tones that contain a text ([Tones]) the result is that text. For other sound it is the length
+// ("speech of 1.2 s"), and for silence it is empty. Partial results come while the audio comes. A complete message of tones is an end of utterance, or a backchannel where its text is one ("uh-huh").
 //
 // Model: if the user's text contains the name of a tool of the session, the model calls that tool with arguments that fit its
 // schema, and answers the result with "Tool said: …". It answers "say N words" with N words. With the word "fail" it fails, and with

@@ -24,14 +24,6 @@ func Parse(name string, src []byte) (*Script, error) {
 }
 
 // Check implements strict.Checker.
-func (f *Fixture) Check(fail func(key, format string, args ...any)) {
-	var err error
-	if f.print, err = ParseFingerprint(f.Fingerprint); err != nil {
-		fail("fingerprint", "%v", err)
-	}
-}
-
-// Check implements strict.Checker.
 func (r *HearRule) Check(fail func(key, format string, args ...any)) {
 	r.When.ofStage(fail)
 	if r.Text != nil && len(r.Speakers) > 0 {

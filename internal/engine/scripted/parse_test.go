@@ -34,8 +34,6 @@ func TestBadScripts(t *testing.T) {
 		{"call without a name", "model:\n  replies:\n  - calls:\n    - arguments: {}", 4, "name is missing"},
 		{"tool condition in a stage that has none", "synthesizer:\n  rules:\n  - when: {tool: x}", 3, "model's replies only"},
 		{"turn", "model:\n  replies:\n  - when: {turn: -1}", 3, "want 0 or more"},
-		{"fingerprint", "transcriber:\n  fixtures:\n  - {fingerprint: xyz, text: a}", 3, "fingerprint"},
-		{"short fingerprint", "transcriber:\n  fixtures:\n  - {fingerprint: '00112233', text: a}", 3, "0.2 to 30 s"},
 		{"speedup", "synthesizer: {speedup: -2}", 1, "want 0.01 to"},
 		{"too many replies", "model:\n  replies:\n" + strings.Repeat("  - say: x\n", 1001), 2, "the limit is 1000"},
 		{"too large", strings.Repeat("#", strict.MaxFile+1), 0, "larger than"},

@@ -32,7 +32,7 @@ type engine struct {
 
 // Info implements backend.Engine.
 func (e *engine) Info() backend.Info {
-	return backend.Info{Name: "scripted", Detail: "test signal, fixtures, length of speech", Live: !e.rules.Offline, Probs: e.rules.Logprobs, Ends: true}
+	return backend.Info{Name: "scripted", Detail: "test signal, length of speech", Live: !e.rules.Offline, Probs: e.rules.Logprobs, Ends: true}
 }
 
 // Close implements backend.Engine.
@@ -43,7 +43,7 @@ func (e *engine) Open(_ context.Context, c backend.Config) (backend.Stream, erro
 	if c.Live && e.rules.Offline {
 		return nil, backend.ErrUnimplemented
 	}
-	s := &stream{rules: e.rules, keep: len(e.rules.Fixtures) > 0}
+	s := &stream{rules: e.rules}
 	s.demod.analyser = e.analyser
 	return s, nil
 }
@@ -54,11 +54,9 @@ type stream struct {
 	demod demodulator
 	frame []float32 // samples of the last frame, which is not complete
 	level []float32 // level of each 10 ms, in dBFS
-	keep  bool      // fixtures need the sound itself
-	pcm   []float32
-	fed   int    // samples so far
-	due   int    // samples after which the next partial result is due
-	shown string // the last partial result
+	fed   int       // samples so far
+	due   int       // samples after which the next partial result is due
+	shown string    // the last partial result
 }
 
 // Feed implements backend.Stream.
@@ -67,9 +65,6 @@ func (s *stream) Feed(ctx context.Context, pcm []float32) (backend.Update, error
 		pcm = pcm[:max(room, 0)]
 	}
 	s.fed += len(pcm)
-	if s.keep && len(s.pcm) < maxPrint*printHop {
-		s.pcm = append(s.pcm, pcm...)
-	}
 	s.measure(pcm)
 	completed := s.demod.write(pcm)
 	if completed {
@@ -176,25 +171,7 @@ func (s *stream) text() string {
 	if from == to {
 		return ""
 	}
-	if t, ok := s.fixture(); ok {
-		return t
-	}
 	return speechOf(from, to)
-}
-
-// fixture returns the fixture with this sound.
-func (s *stream) fixture() (text string, ok bool) {
-	if !s.keep {
-		return "", false
-	}
-	best, print := printMatch, FingerprintOf(s.pcm)
-	for i := range s.rules.Fixtures {
-		f := &s.rules.Fixtures[i]
-		if d := f.print.distance(print); d < best {
-			best, text, ok = d, f.Text, true
-		}
-	}
-	return text, ok
 }
 
 func (s *stream) rule(text string) HearRule {
@@ -233,12 +210,6 @@ func (s *stream) measure(pcm []float32) {
 		s.level = append(s.level, voice.DBFS(voice.RMS(s.frame[n:n+voice.FrameSize])))
 	}
 	s.frame = s.frame[:copy(s.frame, s.frame[n:])]
-}
-
-func levels(pcm []float32) []float32 {
-	var s stream
-	s.measure(pcm)
-	return s.level
 }
 
 // active returns the frames that contain the speech: the first one, and the one after the last.

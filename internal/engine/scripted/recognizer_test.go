@@ -5,7 +5,6 @@ package scripted
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -21,27 +20,6 @@ func hum(seconds, hz, sweep float64) []int16 {
 	for i := range int(seconds * pipeline.OutputRate) {
 		at := float64(i) / pipeline.OutputRate
 		pcm[i+pipeline.OutputRate/2] = int16(8000 * math.Sin(2*math.Pi*(hz+sweep*math.Sin(9*at))*at))
-	}
-	return pcm
-}
-
-// babble returns speech-like sound without words: 0.8 s of harmonics whose strengths change with each syllable, which the seed chooses.
-func babble(seed uint64) []int16 {
-	rnd := rand.New(rand.NewPCG(seed, 1))
-	const syllable = pipeline.OutputRate * 80 / 1000
-	pcm := make([]int16, 12*syllable)
-	var strength [26]float64
-	for i := range 10 * syllable {
-		if i%syllable == 0 {
-			for k := range strength {
-				strength[k] = rnd.Float64() * rnd.Float64()
-			}
-		}
-		x := 0.0
-		for k, a := range strength {
-			x += a * math.Sin(2*math.Pi*130*float64((k+1)*i)/pipeline.OutputRate+float64(k*k))
-		}
-		pcm[i+syllable] = int16(3000 * x)
 	}
 	return pcm
 }
@@ -82,25 +60,6 @@ func TestCorruptTones(t *testing.T) {
 	at := len(pcm) * 2 / 3
 	copy(pcm[at:], Tones("x")[:1440])
 	g.Expect(hear(t, nil, sent(t, pcm, pipetest.Path{})).Text).To(gomega.HavePrefix("speech of "))
-}
-
-func TestFixtures(t *testing.T) {
-	g := gomega.NewWithT(t)
-	entry := func(seed uint64, text string) string {
-		return "{fingerprint: \"" + FingerprintOf(sent(t, babble(seed), pipetest.Path{})).String() + "\", text: " + text + "}"
-	}
-	s, err := Parse("", []byte("transcriber: {fixtures: ["+entry(1, "yes please")+", "+entry(2, "no thanks")+"]}"))
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	for name, way := range map[string]pipetest.Path{
-		"as it is": {}, "through a call": {Bitrate: 32000, Noise: 0.001, Gain: 0.5, Lead: 0.4}, "with noise": {Noise: 0.005, Lead: 0.2},
-	} {
-		g.Expect(hear(t, s, sent(t, babble(1), way)).Text).To(gomega.Equal("yes please"), name)
-		g.Expect(hear(t, s, sent(t, babble(2), way)).Text).To(gomega.Equal("no thanks"), name)
-		for seed := range uint64(2) {
-			g.Expect(hear(t, s, sent(t, babble(10+seed), way)).Text).To(gomega.HavePrefix("speech of "), "another sound")
-		}
-		g.Expect(hear(t, s, sent(t, Tones("tones"), way)).Text).To(gomega.Equal("tones"))
-	}
 }
 
 func TestHearRules(t *testing.T) {

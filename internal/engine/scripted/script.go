@@ -31,16 +31,7 @@ type TranscriberRules struct {
 	PartialEvery time.Duration `yaml:"partial_every" min:"0s" max:"10m"` // how much audio lies between partial results; default 100 ms
 	Delay        time.Duration `yaml:"delay" min:"0s" max:"10m"`         // before the final result
 	Logprobs     bool          `yaml:"logprobs"`                         // each word has the probability 0.9
-	Fixtures     []Fixture     `yaml:"fixtures" max:"1000"`
 	Rules        []HearRule    `yaml:"rules" max:"1000"`
-}
-
-// Fixture is a recording and its text.
-type Fixture struct {
-	Fingerprint string `yaml:"fingerprint"` // the fingerprint in the form that Fingerprint.String returns
-	Text        string `yaml:"text"`
-
-	print Fingerprint
 }
 
 // HearRule changes the result for a text that the recogniser has recognised.
