@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -19,14 +18,6 @@ const (
 	// and writes it at once; the input buffer of a session has 5 minutes.
 	maxWhole = 6 * 60 * pipeline.InputRate
 )
-
-// room returns how many samples of an utterance may wait for the engine.
-func room(live bool) int {
-	if live {
-		return maxQueued
-	}
-	return maxWhole
-}
 
 // InProcess returns a recogniser whose engine runs in this process. The engine must allow several utterances at a time. The caller
 // closes the engine.
@@ -51,9 +42,7 @@ func (p *inProcess) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipe
 		}
 		return nil, wrap(pipeline.StageTranscriber, err)
 	}
-	// Close ends the outbox, the context does not: an utterance whose context is done still has a last result.
-	closed := make(chan struct{})
-	l := &local{ctx: ctx, cancel: cancel, stream: s, live: c.Live, in: newQueue(room(c.Live)), out: newOutbox(closed), closed: closed}
+	l := &local{recognition: newRecognition(c.Live, cancel), ctx: ctx, stream: s, live: c.Live}
 	if a, ok := s.(Announcer); ok && c.Live {
 		a.Announce(func(u Update) { l.out.put(partial(u)) })
 	}
@@ -64,38 +53,10 @@ func (p *inProcess) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipe
 
 // local is a Transcription of an engine in this process.
 type local struct {
-	ctx     context.Context
-	cancel  context.CancelFunc
-	stream  Stream
-	live    bool
-	in      *queue
-	out     *outbox
-	running sync.WaitGroup
-	once    sync.Once
-	closed  chan struct{}
-}
-
-// Write implements pipeline.Transcription.
-func (l *local) Write(pcm []float32) error { return l.in.write(pcm) }
-
-// CloseInput implements pipeline.Transcription.
-func (l *local) CloseInput() error {
-	l.in.close()
-	return nil
-}
-
-// Results implements pipeline.Transcription.
-func (l *local) Results() <-chan pipeline.TranscriptResult { return l.out.results }
-
-// Close implements pipeline.Transcription.
-func (l *local) Close() error {
-	l.once.Do(func() {
-		l.in.close()
-		l.cancel()
-		close(l.closed)
-	})
-	l.running.Wait()
-	return nil
+	recognition
+	ctx    context.Context
+	stream Stream
+	live   bool
 }
 
 // run feeds the stream until the input ends, finishes it, and puts the last result into the outbox.

@@ -159,10 +159,9 @@ func (p *Pool) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	u := &utterance{
-		pool: p, ctx: ctx, cancel: cancel, leave: leave, closed: make(chan struct{}),
-		config: Config{Model: c.Model, Language: c.Language, Prompt: c.Prompt, Live: c.Live}, in: newQueue(room(c.Live)),
+		recognition: newRecognition(c.Live, cancel), pool: p, ctx: ctx, leave: leave,
+		config: Config{Model: c.Model, Language: c.Language, Prompt: c.Prompt, Live: c.Live},
 	}
-	u.out = newOutbox(u.closed)
 	if err := u.begin(); err != nil {
 		cancel()
 		p.free.Release(1)

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -20,46 +19,17 @@ const maxReplay = 30 * pipeline.InputRate
 
 // utterance is a Transcription in a process of a Pool.
 type utterance struct {
+	recognition
 	pool   *Pool
 	ctx    context.Context //nolint:containedctx // it is the context of the utterance, not of one call
-	cancel func()
-	leave  func() // tells the pool that the utterance is over
+	leave  func()          // tells the pool that the utterance is over
 	config Config
-	in     *queue
-	out    *outbox
-
-	running sync.WaitGroup
-	once    sync.Once
-	closed  chan struct{}
 
 	// Only the goroutine of run uses the fields below, after begin.
 	proc     *process
 	sent     []float32 // the audio that the process has got, up to maxReplay samples
 	sentSize int       // how many samples the process has got
 	ended    bool      // the process was told that the audio has ended
-}
-
-// Write implements pipeline.Transcription.
-func (u *utterance) Write(pcm []float32) error { return u.in.write(pcm) }
-
-// CloseInput implements pipeline.Transcription.
-func (u *utterance) CloseInput() error {
-	u.in.close()
-	return nil
-}
-
-// Results implements pipeline.Transcription.
-func (u *utterance) Results() <-chan pipeline.TranscriptResult { return u.out.results }
-
-// Close implements pipeline.Transcription.
-func (u *utterance) Close() error {
-	u.once.Do(func() {
-		u.in.close()
-		u.cancel()
-		close(u.closed)
-	})
-	u.running.Wait()
-	return nil
 }
 
 // begin opens the utterance in a process. If the process has ended since its last utterance, begin tries another one.
