@@ -4,8 +4,6 @@ package rig
 
 import (
 	_ "embed"
-	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,11 +28,11 @@ func (t *Tab) Listen() error {
 
 // Output returns the sound that the tab has played since Listen, or since the last Output.
 func (t *Tab) Output() (*Recording, error) {
-	raw, err := run(t, chromedp.Evaluate[rawOutput](`testOutput.take()`))
+	all, err := run(t, chromedp.Evaluate[raw](`testOutput.take()`))
 	if err != nil {
 		return nil, err
 	}
-	return raw.decode()
+	return all.settle()
 }
 
 // Concealed returns how much of the agent's sound the browser has concealed so far, in ms, because packets did not come in time.
@@ -54,35 +52,17 @@ func (t *Tab) Events() ([]Passed, error) {
 	return run(t, chromedp.Evaluate[[]Passed](`testOutput.events()`))
 }
 
-type rawOutput struct {
-	Rate    int
-	PCM     string
-	At, Got []float64
-	N       []int
-}
-
-// settling is how far around a frame decode looks for the frame with the least delay, in frames of 10 ms. It is limited, because the
+// settling is how far around a frame settle looks for the frame with the least delay, in frames of 10 ms. It is limited, because the
 // clocks of sound and page drift apart.
 const settling = 500
 
-// decode gives each frame a time on the page's clock, as if its delay were that of the least delayed frame near it.
-func (r rawOutput) decode() (*Recording, error) {
-	raw, err := base64.StdEncoding.DecodeString(r.PCM)
-	if err != nil {
-		return nil, err
+// settle gives each frame a time on the page's clock, as if its delay were that of the least delayed frame near it.
+func (r raw) settle() (*Recording, error) {
+	rec, err := r.decode()
+	if err != nil || len(r.Got) != len(r.At) {
+		return nil, errors.Join(err, errors.New("the tab's recording does not add up"))
 	}
-	rec := &Recording{Rate: r.Rate, PCM: make([]int16, len(raw)/2), at: make([]float64, len(r.At)), from: make([]int, len(r.N))}
-	if _, err := binary.Decode(raw, binary.LittleEndian, rec.PCM); err != nil {
-		return nil, err
-	}
-	at := 0
-	for i, n := range r.N {
-		rec.from[i] = at
-		at += n
-	}
-	if at != len(rec.PCM) || len(r.At) != len(r.N) || len(r.Got) != len(r.N) {
-		return nil, errors.New("the tab's recording does not add up")
-	}
+	rec.at = make([]float64, len(r.At))
 	for i := range r.At {
 		least := r.Got[i] - r.At[i]
 		for j := max(0, i-settling); j < min(len(r.At), i+settling); j++ {

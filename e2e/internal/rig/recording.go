@@ -1,13 +1,14 @@
 package rig
 
-// A recording of the agent on the clock of the page, and the search for a piece of sound in it.
+// A recording of the agent on the clock of the page.
 
 import (
 	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"math"
 	"sort"
+
+	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 
 // Recording is the agent's sound that a page has received: the decoded samples in the order of arrival, with the time of each frame on
@@ -28,22 +29,20 @@ func NewRecording(pcm []int16, rate int) *Recording {
 	return r
 }
 
-type rawRecording struct {
-	Rate int
-	PCM  string
-	At   []float64
-	N    []int
+// raw is a Recording as a page gives it.
+type raw struct {
+	Rate    int
+	PCM     string    // base64
+	At, Got []float64 // of each frame: its time, and the time at which the page got it
+	N       []int     // samples of each frame
 }
 
-func (r rawRecording) decode() (*Recording, error) {
-	raw, err := base64.StdEncoding.DecodeString(r.PCM)
+func (r raw) decode() (*Recording, error) {
+	pcm, err := base64.StdEncoding.DecodeString(r.PCM)
 	if err != nil {
 		return nil, err
 	}
-	rec := &Recording{Rate: r.Rate, PCM: make([]int16, len(raw)/2), at: r.At, from: make([]int, len(r.N))}
-	if _, err := binary.Decode(raw, binary.LittleEndian, rec.PCM); err != nil {
-		return nil, err
-	}
+	rec := &Recording{Rate: r.Rate, PCM: voice.BytesToPCM16(nil, pcm), at: r.At, from: make([]int, len(r.N))}
 	at := 0
 	for i, n := range r.N {
 		rec.from[i] = at
@@ -103,36 +102,4 @@ func (r *Recording) Gaps() float64 {
 		}
 	}
 	return sum
-}
-
-// Locate finds the envelope part in reference. It returns the offset, in cells, with the highest correlation (-1 to 1).
-func Locate(reference, part []float64) (offset int, correlation float64) {
-	correlation = -1
-	for at := 0; at+len(part) <= len(reference); at++ {
-		if c := correlate(reference[at:at+len(part)], part); c > correlation {
-			offset, correlation = at, c
-		}
-	}
-	return offset, correlation
-}
-
-func correlate(a, b []float64) float64 {
-	var meanA, meanB float64
-	for i := range a {
-		meanA += a[i]
-		meanB += b[i]
-	}
-	meanA /= float64(len(a))
-	meanB /= float64(len(b))
-	var ab, aa, bb float64
-	for i := range a {
-		da, db := a[i]-meanA, b[i]-meanB
-		ab += da * db
-		aa += da * da
-		bb += db * db
-	}
-	if aa == 0 || bb == 0 {
-		return 0
-	}
-	return ab / math.Sqrt(aa*bb)
 }

@@ -9,8 +9,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net"
-	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -30,15 +29,14 @@ type Server struct {
 	Steps  *Lines // the steps of the machines, as --trace writes them
 
 	server *server.Server
-	http   *http.Server
-	served chan error
+	http   *httptest.Server
 	trace  *os.File // nil, or the file that `make trace-check` reads
 	record *os.File // nil, or the record that belongs to the trace
 }
 
 // Serve starts a server. The caller closes the pipeline. Pages of these origins may call the server, besides its own pages.
 func Serve(p *pipeline.Pipeline, logger *slog.Logger, origins ...string) (*Server, error) {
-	s := &Server{Events: &Lines{}, Steps: &Lines{}, served: make(chan error, 1)}
+	s := &Server{Events: &Lines{}, Steps: &Lines{}}
 	var err error
 	if s.trace, err = protocolcheck.Trace("browser"); err != nil {
 		return nil, err
@@ -53,13 +51,8 @@ func Serve(p *pipeline.Pipeline, logger *slog.Logger, origins ...string) (*Serve
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, errors.Join(err, s.server.Close(context.Background()))
-	}
-	s.URL = "http://" + listener.Addr().String()
-	s.http = &http.Server{Handler: s.server, ReadHeaderTimeout: 10 * time.Second}
-	go func() { s.served <- s.http.Serve(listener) }()
+	s.http = httptest.NewServer(s.server)
+	s.URL = s.http.URL
 	return s, nil
 }
 
@@ -73,10 +66,8 @@ func (s *Server) Calls() int {
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
-	err := errors.Join(s.server.Close(ctx), s.http.Shutdown(ctx))
-	if served := <-s.served; !errors.Is(served, http.ErrServerClosed) {
-		err = errors.Join(err, served)
-	}
+	err := errors.Join(s.server.Close(ctx), s.http.Config.Shutdown(ctx))
+	s.http.Close()
 	if s.trace != nil {
 		err = errors.Join(err, s.trace.Close(), s.record.Close())
 	}

@@ -172,11 +172,11 @@ func (t *Tab) Energy() (float64, error) {
 
 // Recording returns all of the agent's sound that the page has received.
 func (t *Tab) Recording() (*Recording, error) {
-	raw, err := run(t, chromedp.Evaluate[rawRecording](`testReceived.all()`))
+	all, err := run(t, chromedp.Evaluate[raw](`testReceived.all()`))
 	if err != nil {
 		return nil, err
 	}
-	return raw.decode()
+	return all.decode()
 }
 
 // Say plays a WAV file into the page's microphone and returns the time, on the clock of Recording, at which its first sample
