@@ -198,6 +198,7 @@ type program struct {
 	Version     string    `json:"version"`
 	Models      []variant `json:"models"` // of a recogniser
 	Voices      []variant `json:"voices"` // of a synthesizer
+	Installed   *bool     `json:"installed"`
 	Transcripts bool      `json:"supports_transcript_streaming"`
 	Synthesis   bool      `json:"supports_synthesize_streaming"`
 }
@@ -247,4 +248,34 @@ func (s *service) known(ctx context.Context) (*info, error) {
 		return i, nil
 	}
 	return s.describe(ctx)
+}
+
+// Describe asks whoever is at the other end of a connection what it is. It returns the names of the recognisers and synthesizers that a service has.
+func Describe(conn io.ReadWriter) (recognisers, synthesizers []string, err error) {
+	question, err := encode("describe", nil, nil)
+	if err == nil {
+		_, err = conn.Write(question)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	var i info
+	e, err := decode(bufio.NewReader(conn))
+	if err == nil {
+		err = e.into(&i)
+	}
+	if err == nil && e.kind != "info" {
+		err = errAnswer
+	}
+	return installed(i.ASR), installed(i.TTS), err
+}
+
+// installed returns the names of the programs that are installed.
+func installed(all []program) (names []string) {
+	for _, p := range all {
+		if p.Installed == nil || *p.Installed {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
