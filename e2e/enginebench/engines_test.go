@@ -5,7 +5,6 @@ package enginebench
 import (
 	"context"
 	"flag"
-	"fmt"
 	"testing"
 	"time"
 
@@ -67,7 +66,7 @@ func load[S any](t testing.TB, s pipeline.Stage[S]) time.Duration {
 		}
 	}
 	if c := s.Component(); c.State != pipeline.StateReady {
-		t.Fatal(fmt.Sprintf("%s: %s: %s %s", c.Name, c.State, c.Detail, c.Install))
+		t.Fatalf("%s: %s: %s %s", c.Name, c.State, c.Detail, c.Install)
 	}
 	return time.Since(began)
 }
