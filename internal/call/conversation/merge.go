@@ -15,6 +15,12 @@ import (
 // never ignored. The error is a *wire.DecodeError and says what to ask for instead; on an error set is unchanged. While set has no ID no session has it yet, and patch may choose
 // its type. A nil p has no prompts and no probabilities and supports everything else.
 func Merge(p *pipeline.Pipeline, set *wire.Session, patch wire.Raw) error {
+	_, err := merge(p, set, patch)
+	return err
+}
+
+// merge is Merge. It also returns how many MCP servers patch names among its tools.
+func merge(p *pipeline.Pipeline, set *wire.Session, patch wire.Raw) (mcp int, err error) {
 	next := set.Clone()
 	if kind, ok := patch.Field("type"); ok && set.ID == "" {
 		if word, _ := kind.Text(); word == typeTranscription && set.Type != typeTranscription {
@@ -23,20 +29,21 @@ func Merge(p *pipeline.Pipeline, set *wire.Session, patch wire.Raw) error {
 	}
 	kind := next.Type
 	if err := next.Merge(patch); err != nil {
-		return err
+		return 0, err
 	}
 	if next.Type != kind {
-		return refused("type", "a session's type cannot be changed: this one is of type \""+kind+"\"; open another session")
+		return 0, refused("type", "a session's type cannot be changed: this one is of type \""+kind+"\"; open another session")
 	}
 	if bad := checkSettingNames(patch); bad != nil {
-		return bad
+		return 0, bad
 	}
+	tools := len(next.Tools)
 	if err := checkMerged(p, set, &next, patch); err != nil {
-		return err
+		return 0, err
 	}
 	next.ID, next.Object, next.ExpiresAt = set.ID, set.Object, set.ExpiresAt
 	*set = next
-	return nil
+	return tools - len(next.Tools), nil
 }
 
 // checkMerged checks next, which is set with patch merged in, and sets to null what this server does not have.

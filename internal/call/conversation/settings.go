@@ -18,6 +18,9 @@ import (
 // maxSettings is the size of the largest session object, in bytes of its JSON. It is larger than what a request that begins a call can have, which is 1 MiB.
 const maxSettings = 2 << 20
 
+// defaults is more than what an update adds beside its own JSON, such as those of a turn detection that begins. A byte of its JSON becomes three at most (U+FFFD).
+const defaults = 32 << 10
+
 // Settings are the settings of one session. They belong to one goroutine.
 //
 // A method that a client's event leads to takes privileged: it is true for a side-band controller that may change locked fields.
@@ -26,6 +29,7 @@ type Settings struct {
 	pipeline *pipeline.Pipeline
 	locks    Locks
 	current  wire.Session
+	most     int            // the size of current is at most that, in bytes of its JSON
 	timeZone *time.Location // the user's; nil for unknown
 	// Client is what the client has said of itself. SetTimeZone changes its TimeZone.
 	Client journal.Client
@@ -34,7 +38,7 @@ type Settings struct {
 // NewSettings returns the settings of a session that begins with first. p is the session's pipeline and is not nil; locks are the
 // fields that an unprivileged client may not change.
 func NewSettings(e env.Env, p *pipeline.Pipeline, first wire.Session, locks Locks) *Settings {
-	return &Settings{env: e, pipeline: p, locks: locks, current: first}
+	return &Settings{env: e, pipeline: p, locks: locks, current: first, most: maxSettings}
 }
 
 // Current returns the present session object. Its slices and pointers are shared with s: read them only.
@@ -83,21 +87,25 @@ func (s *Settings) Logprobs() bool { return len(s.current.Include) > 0 }
 // to every client. On a failure the settings are as before.
 func (s *Settings) Update(patch wire.Raw, privileged bool) ([]wire.ServerEvent, *room.Failure) {
 	next := s.current
-	err := Merge(s.pipeline, &next, patch)
+	mcp, err := merge(s.pipeline, &next, patch)
 	if err == nil && !privileged {
 		err = s.locks.Check(&s.current, &next)
 	}
 	if err != nil {
 		return nil, failure(err)
 	}
-	if bytes := len(wire.AppendSession(nil, &next)); bytes > maxSettings {
-		return nil, room.Refuse("session_too_large", "session",
-			fmt.Sprintf("the session's settings take %d bytes, and at most %d are taken: shorten the instructions or the tools", bytes, maxSettings))
+	most := s.most + 3*len(patch) + defaults
+	if most > maxSettings {
+		most = len(wire.AppendSession(nil, &next))
 	}
-	s.current = next
+	if most > maxSettings {
+		return nil, room.Refuse("session_too_large", "session",
+			fmt.Sprintf("the session's settings take %d bytes, and at most %d are taken: shorten the instructions or the tools", most, maxSettings))
+	}
+	s.current, s.most = next, most
 	events := []wire.ServerEvent{&wire.SessionUpdated{Session: s.current}}
 	// An MCP server fails on its own, so that a client with several settings in one update does not lose the others.
-	for range mcpServers(patch) {
+	for range mcp {
 		events = append(events, &wire.MCPListToolsFailed{ItemID: s.env.NewID("item_")})
 	}
 	return events, nil

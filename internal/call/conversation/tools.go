@@ -11,19 +11,6 @@ import (
 // typeFunction is the only type of tool that this server has.
 const typeFunction = "function"
 
-// mcpServers returns how many MCP servers patch, a valid session object, names among its tools.
-func mcpServers(patch wire.Raw) (n int) {
-	var asked wire.Session
-	if asked.Merge(patch) == nil {
-		for _, t := range asked.Tools {
-			if t.Type != typeFunction {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 // duplicate returns the index of the first function that has the name of an earlier one, or -1.
 func duplicate(tools []wire.Tool) int {
 	names := make(map[string]bool, len(tools))
