@@ -121,7 +121,7 @@ func short(path string) string {
 
 // play plays a call as often as asked, and appends the results to all.
 func (t *test) play(ctx context.Context, w io.Writer, target *calltest.Target, f *calltest.File, all *[]*calltest.Result) (passed int, err error) {
-	for i := range t.Repeat {
+	for range t.Repeat {
 		r, err := calltest.Play(ctx, target, f)
 		if r == nil {
 			return passed, err
@@ -131,8 +131,9 @@ func (t *test) play(ctx context.Context, w io.Writer, target *calltest.Target, f
 			passed++
 		} else if t.Keep != "" {
 			name := strings.TrimSuffix(filepath.Base(f.Path), filepath.Ext(f.Path))
-			err = errors.Join(err, r.Keep(t.Keep, fmt.Sprintf("%s-%d", name, i+1)))
+			err = errors.Join(err, r.Keep(t.Keep, fmt.Sprintf("%s-%d", name, len(*all)))) // two folders may have files of one name
 		}
+		r.Forget()
 		printResult(w, r)
 		if err != nil {
 			return passed, err
