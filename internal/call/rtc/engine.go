@@ -63,7 +63,7 @@ func (e *Engine) newConnection(o offer.Offer, p *Peer) (*webrtc.PeerConnection, 
 	if e.cfg.LoopbackOnly && o.Firefox {
 		e.besideLoopback(&setting)
 	}
-	setting.BufferFactory, setting.LoggerFactory = p.streamBuffer, pieceLog{e.log, &p.taken.pieces}
+	setting.BufferFactory, setting.LoggerFactory = p.streamBuffer, pieceLog{LoggerFactory: e.log, to: &p.taken.pieces}
 	return webrtc.NewAPI(webrtc.WithMediaEngine(e.media), webrtc.WithInterceptorRegistry(e.registry),
 		webrtc.WithSettingEngine(setting)).NewPeerConnection(webrtc.Configuration{})
 }

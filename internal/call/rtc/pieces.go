@@ -50,24 +50,20 @@ func (p *pieces) read() {
 	p.waiting = max(0, p.waiting-1)
 }
 
-// pieceLog makes pion's loggers. It learns of the pieces from a message of pion/sctp, because pion/webrtc has neither a hook nor a setting for them.
+// pieceLog makes pion's loggers, and is one. It learns of the pieces from a message of pion/sctp, because pion/webrtc has neither a hook nor a setting for them.
 type pieceLog struct {
 	logging.LoggerFactory
+	logging.LeveledLogger
 	to *pieces
 }
 
 // NewLogger implements logging.LoggerFactory.
 func (l pieceLog) NewLogger(scope string) logging.LeveledLogger {
-	return pieceLogger{l.LoggerFactory.NewLogger(scope), l.to}
-}
-
-type pieceLogger struct {
-	logging.LeveledLogger
-	to *pieces
+	return pieceLog{l.LoggerFactory, l.LoggerFactory.NewLogger(scope), l.to}
 }
 
 // Tracef implements logging.LeveledLogger.
-func (l pieceLogger) Tracef(format string, a ...any) {
+func (l pieceLog) Tracef(format string, a ...any) {
 	if len(a) != 4 || !strings.HasPrefix(format, "[%s] DATA: tsn=%d ") {
 		return
 	}

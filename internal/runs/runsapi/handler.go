@@ -291,11 +291,8 @@ func refuse(w http.ResponseWriter, err error) {
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(busyRetry.Seconds()))))
 	}
-	var param *string
-	if bad, is := errors.AsType[*jsonbody.Error](err); is && bad.Param != "" {
-		param = &bad.Param
-	}
-	writeJSON(w, status, map[string]any{"error": map[string]any{"type": kind, "code": code, "message": err.Error(), "param": param}})
+	bad, _ := errors.AsType[*jsonbody.Error](err)
+	writeJSON(w, status, map[string]any{"error": map[string]any{"type": kind, "code": code, "message": err.Error(), "param": bad.Field()}})
 }
 
 // classify returns the HTTP status, the code and the type of an error.
