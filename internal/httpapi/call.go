@@ -67,8 +67,11 @@ func (l *limitedHandler) Opened() {
 
 // Message implements link.Handler.
 func (l *limitedHandler) Message(data []byte, text bool) {
-	l.limiter.Wait(len(data), nil)
+	alone := l.limiter.Wait(len(data), l.Owes(), nil)
 	l.Session.Message(data, text)
+	if alone {
+		l.AwaitHandled(nil)
+	}
 }
 
 // What a call may be for: values of the query parameter intent and of a session's type.

@@ -2,6 +2,7 @@ package link
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/antiphon-rt/antiphon/internal/env"
 )
@@ -23,6 +24,7 @@ type EventLimiter struct {
 	tell      func(code, message string) // sends an error event to the client
 	bucket    *TokenBucket
 	told      bool // the client was told of this flood
+	begun     bool // an event has come
 }
 
 // NewEventLimiter returns a limiter of perSecond events. It calls tell once in each flood.
@@ -31,16 +33,19 @@ func NewEventLimiter(e env.Env, perSecond int, tell func(code, message string)) 
 	return &EventLimiter{env: e, perSecond: perSecond, tell: tell, bucket: NewTokenBucket(rate*burstSeconds, rate, e.Now())}
 }
 
-// Wait returns when the session may take an event of size bytes, or when stop is closed.
-func (l *EventLimiter) Wait(size int, stop <-chan struct{}) {
+// Wait returns when the session may take an event of size bytes, or when stop is closed. owes is the size of the answers to the events before, and of the work for them:
+// they count as if the client had sent them. alone says that the session should handle the event before the next one is read, because its answer may be large.
+func (l *EventLimiter) Wait(size int, owes *atomic.Int64, stop <-chan struct{}) (alone bool) {
+	owed := int(owes.Swap(0))
+	alone, l.begun = !l.begun || owed >= BytesPerEvent, true
 	b := l.bucket
 	b.Fill(l.env.Now())
 	if b.Level() > b.Size()/2 {
 		l.told = false
 	}
-	b.Take(1 + float64(size)/BytesPerEvent)
+	b.Take(1 + float64(size+owed)/BytesPerEvent)
 	if b.Level() >= 0 {
-		return
+		return alone
 	}
 	if !l.told {
 		l.told = true
@@ -55,4 +60,5 @@ func (l *EventLimiter) Wait(size int, stop <-chan struct{}) {
 	case <-due:
 	case <-stop:
 	}
+	return alone
 }

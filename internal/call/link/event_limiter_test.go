@@ -3,6 +3,7 @@ package link
 // The event limiter slows a flood and loses no event.
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,11 +17,12 @@ func TestEventLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		var told []string
+		var answers atomic.Int64
 		l := NewEventLimiter(env.System(), 100, func(code, _ string) { told = append(told, code) })
 		took := func(events, size int) time.Duration {
 			began := time.Now()
 			for range events {
-				l.Wait(size, nil)
+				l.Wait(size, &answers, nil)
 			}
 			return time.Since(began)
 		}
@@ -37,7 +39,26 @@ func TestEventLimiter(t *testing.T) {
 		stop := make(chan struct{})
 		close(stop)
 		began := time.Now()
-		l.Wait(1000*BytesPerEvent, stop)
+		l.Wait(1000*BytesPerEvent, &answers, stop)
 		g.Expect(time.Since(began)).To(gomega.BeZero(), "a connection that ends waits for nothing")
+	})
+}
+
+// TestAnswersCountAsEvents checks that a client whose small events have large answers waits as if it had sent the answers.
+func TestAnswersCountAsEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		var answers atomic.Int64
+		l := NewEventLimiter(env.System(), 100, func(string, string) {})
+		began := time.Now()
+		g.Expect(l.Wait(0, &answers, nil)).To(gomega.BeTrue(), "how large the answers are is not known yet")
+		g.Expect(l.Wait(0, &answers, nil)).To(gomega.BeFalse())
+		answers.Add(BytesPerEvent)
+		g.Expect(l.Wait(0, &answers, nil)).To(gomega.BeTrue(), "the next answer may be as large")
+		g.Expect(time.Since(began)).To(gomega.BeZero())
+		answers.Add(596 * BytesPerEvent)
+		g.Expect(l.Wait(0, &answers, nil)).To(gomega.BeTrue())
+		g.Expect(time.Since(began)).To(gomega.BeNumerically("~", 2*time.Second, 10*time.Millisecond))
+		g.Expect(l.Wait(0, &answers, nil)).To(gomega.BeFalse(), "an answer counts once")
 	})
 }

@@ -3,6 +3,7 @@ package session
 // Rate limits: the budget of responses and tokens.
 
 import (
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -98,5 +100,27 @@ func TestAwaitHandled(t *testing.T) {
 		c.s.Close(conn.ByClient)
 		<-c.s.Done()
 		c.s.AwaitHandled(nil)
+	})
+}
+
+// TestAnswersCount checks that a client owes the answers to its events to its limiter, and a side-band controller those to its own.
+func TestAnswersCount(t *testing.T) {
+	story(t, "settings of 200 kB, and updates that change nothing", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		side := &link.SidebandController{Rules: true, Answer: func(link.Event) {}}
+		empty := []byte(`{"type":"session.update","session":{"type":"realtime"}}`)
+		c.send(`{"type":"session.update","session":{"type":"realtime","instructions":"` + strings.Repeat("x", 200_000) + `"}}`)
+		c.s.AwaitHandled(nil)
+		c.g.Expect(c.s.Owes().Swap(0)).To(gomega.BeNumerically("~", 8*201_000, 16_000), "with its first answer, session.created")
+		for range 3 {
+			c.s.Message(empty, true)
+		}
+		c.s.Control(side, empty, true)
+		c.s.AwaitHandled(nil)
+		c.g.Expect(c.s.Owes().Swap(0)).To(gomega.BeNumerically("~", 8*603_000, 24_000))
+		c.g.Expect(side.Owes.Swap(0)).To(gomega.BeNumerically("~", 8*201_000, 8000))
+		c.send(`{"type":"input_audio_buffer.clear"}`)
+		c.s.AwaitHandled(nil)
+		c.g.Expect(c.s.Owes().Swap(0)).To(gomega.BeNumerically("<", 200))
 	})
 }

@@ -54,6 +54,7 @@ type Session struct {
 	survival     *survival.Survival
 
 	link link.Link
+	sent int               // bytes of all events that were encoded; the settings count eightfold, because they take most work
 	can  link.Capabilities // the capabilities of link
 	end  ending
 }
@@ -74,6 +75,7 @@ type sharedState struct {
 	ctx     context.Context //nolint:containedctx // the life of the session's goroutines, not of a call
 	cancel  context.CancelFunc
 	dropped atomic.Int64 // audio frames for which the queue had no room
+	owes    atomic.Int64 // what the client owes to the limiter of its events
 	turns   atomic.Int64 // turns that are open or wait for their transcripts
 	// reconnects: the client may reconnect over another connection.
 	reconnects atomic.Bool

@@ -5,6 +5,7 @@ package session
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
@@ -43,6 +44,9 @@ func (s *Session) AwaitHandled(stop <-chan struct{}) {
 	case <-stop:
 	}
 }
+
+// Owes returns what the client owes to the limiter of its events.
+func (s *Session) Owes() *atomic.Int64 { return &s.shared.owes }
 
 // Refuse answers a message that could not be taken, such as one above the transport's limit.
 func (s *Session) Refuse(code, message string) { s.RefuseSideband(nil, code, message) }
@@ -172,6 +176,9 @@ func (s *Session) encode(e wire.ServerEvent) link.Event {
 
 func (s *Session) encoded(e wire.ServerEvent) link.Event {
 	encoded := link.Encode(e)
+	if s.sent += len(encoded.Text); encoded.Session != nil {
+		s.sent += 7 * len(encoded.Text)
+	}
 	s.record("server", encoded.Text)
 	return encoded
 }

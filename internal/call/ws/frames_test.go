@@ -6,11 +6,14 @@ import (
 	"bytes"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/internal/call/link"
 )
 
 // masked returns a frame of a client with that first byte.
@@ -58,7 +61,7 @@ func TestFloodsOfFramesAreSlowedDown(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := gomega.NewWithT(t)
 				got := make(chan string, 10)
-				_, near, end := overPipe(t, Receiver{Message: func(data []byte, _ bool) { got <- string(data) }, Gone: func(error) {}}, nil)
+				_, near, end := overPipe(t, Receiver{Owes: new(atomic.Int64), Message: func(data []byte, _ bool) { got <- string(data) }, Gone: func(error) {}}, nil)
 				go func() { _, _ = io.Copy(io.Discard, near) }() // pongs
 				began := time.Now()
 				_, err := near.Write(frames)
@@ -75,4 +78,25 @@ func TestFloodsOfFramesAreSlowedDown(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestASlowedClientWaitsForAnswers checks that a client whose events have large answers waits for them, and sends no second event before the session has handled the first.
+func TestASlowedClientWaitsForAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		var owes atomic.Int64
+		var awaited int
+		got := make(chan time.Time, 10)
+		_, near, end := overPipe(t, Receiver{
+			Message:      func([]byte, bool) { got <- time.Now(); owes.Add(2250 * link.BytesPerEvent) },
+			AwaitHandled: func(<-chan struct{}) { awaited++ }, Refuse: func(string, string) {}, Gone: func(error) {}, Owes: &owes,
+		}, nil)
+		go func() { _, _ = io.Copy(io.Discard, near) }() // pings
+		_, err := near.Write(bytes.Repeat(masked(0x81, "x"), 2))
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		first := <-got
+		g.Expect((<-got).Sub(first)).To(gomega.BeNumerically("~", 500*time.Millisecond, 20*time.Millisecond))
+		end()
+		g.Expect(awaited).To(gomega.Equal(2))
+	})
 }

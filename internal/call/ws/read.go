@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -21,8 +22,10 @@ type Receiver struct {
 	// Message takes one message. text is false for a binary one. The receiver may keep data.
 	Message func(data []byte, text bool)
 	// AwaitHandled returns when nobody keeps the messages that Message got before, or when stop is closed. It bounds the memory of large
-	// messages; nil does not wait.
+	// messages, and how many events come before a large answer counts; nil does not wait.
 	AwaitHandled func(stop <-chan struct{})
+	// Owes is what the client owes to the limiter of its events.
+	Owes *atomic.Int64
 	// Refuse answers a message that was not taken, with an error event of that code.
 	Refuse func(code, message string)
 	// Gone reports that the connection has ended and why: link.ErrHungUp or link.ErrUnreachable, wrapped.
@@ -58,10 +61,10 @@ func (l *Link) read(ctx context.Context, to Receiver) {
 			to.Refuse(m.refused, m.why)
 		}
 		if err == nil {
-			limiter.Wait(int(m.size), ctx.Done())
+			alone := limiter.Wait(int(m.size), to.Owes, ctx.Done())
 			if m.refused == "" {
 				to.Message(m.text, kind == websocket.MessageText)
-				if m.charged > 0 && to.AwaitHandled != nil {
+				if (m.charged > 0 || alone) && to.AwaitHandled != nil {
 					to.AwaitHandled(ctx.Done())
 				}
 			}
