@@ -18,6 +18,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/coord/view"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
+	"github.com/antiphon-rt/antiphon/internal/coord/idempotency"
 	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
@@ -247,19 +248,9 @@ func (m withContract) recorded(o *Offers) Comparer {
 	return m
 }
 
-func (s System[S, E, F, D]) recorded(o *Offers) Comparer {
-	if s.Tables == nil {
-		return s
-	}
-	o.pairs[s.Spec] = s.Tables.pairs
-	step := s.Step
-	s.Step = func(from S, e E) (S, []F, string) {
-		if state, event := s.Tables.of(from, e); event != nil {
-			o.note(s.Spec, state, event)
-		}
-		return step(from, e)
-	}
-	return s
+func (k twoKeys) recorded(o *Offers) Comparer {
+	o.pairs[k.Name()] = pairsOf(idempotency.Table)
+	return twoKeys{offers: o}
 }
 
 func (a sessionSpec) recorded(o *Offers) Comparer {

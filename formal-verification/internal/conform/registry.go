@@ -32,7 +32,7 @@ func All() []Comparer {
 		sessionQueueMachine(),
 		sessionReportsMachine(),
 		runMachine(),
-		idempotencyKeys(),
+		twoKeys{},
 		idempotencyUnknown(),
 		journalMachine(),
 		journalTakeover(),

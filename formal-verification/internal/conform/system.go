@@ -39,6 +39,8 @@ type System[S comparable, E any, F machine.Named, D comparable] struct {
 	Step func(S, E) (next S, effects []F, why string)
 	// Events returns all events that may come in this state, also late, stale and unknown ones. Their labels are unique.
 	Events func(S, D) []Labelled[E]
+	// EventsAt is in place of Events where the events depend on the node of the spec and on the edges that leave it.
+	EventsAt func(s S, d D, at graph.Node, out []graph.Edge) []Labelled[E]
 	// Grow returns the domain after an event that was not ignored. Nil: it stays the same.
 	Grow func(D, E) D
 	// Vars returns the values of the spec's variables in this state, in JSON, except those of fx, bad and the ghosts.
@@ -46,8 +48,6 @@ type System[S comparable, E any, F machine.Named, D comparable] struct {
 	// Hidden: the state of the code has more than the variables of the spec. An event without a step in the spec may then change
 	// the rest of the state, but no variable, and without effects. The comparison goes on from the new state and the same node.
 	Hidden bool
-	// Tables says which table an event belongs to, for CompareAndList. Nil: nothing is listed.
-	Tables *tables[S, E]
 	// Ghosts are the variables that only the spec has, for its assertions. A variable that is neither compared nor a ghost is a difference.
 	Ghosts []string
 }
@@ -58,19 +58,14 @@ type Machine[S, E, F coordtest.Value, D comparable] struct {
 	Table  machine.Table[S, E, F]
 	First  S
 	Domain D
-	Events func(S, D) []Labelled[E]     // as in System
-	Grow   func(D, E) D                 // as in System
-	Vars   func(S, D) map[string]string // as in System
-	Ghosts []string                     // as in System
+	Events func(S, D) []Labelled[E] // as in System
+	// EventsAt is in place of Events where the events depend on the node of the spec.
+	EventsAt func(S, graph.Node) []Labelled[E]
+	Grow     func(D, E) D                 // as in System
+	Vars     func(S, D) map[string]string // as in System
+	Ghosts   []string                     // as in System
 
 	offers *Offers // records the events that the adapter sends, or nil
-}
-
-// tables are the tables of a System. pairs has every pair of state and event. of returns the state and event of the table that an
-// event of the System belongs to. event is nil if it belongs to none.
-type tables[S, E any] struct {
-	pairs []pair
-	of    func(S, E) (state, event machine.Named)
 }
 
 // Name is the spec's name.
@@ -103,6 +98,10 @@ func (m Machine[S, E, F, D]) Compare(g *graph.Graph) (Figures, error) {
 
 // system returns the table as a System. met records which rows were visited.
 func (m Machine[S, E, F, D]) system(met []bool) System[S, E, F, D] {
+	var eventsAt func(S, D, graph.Node, []graph.Edge) []Labelled[E]
+	if m.EventsAt != nil {
+		eventsAt = func(s S, _ D, at graph.Node, _ []graph.Edge) []Labelled[E] { return m.EventsAt(s, at) }
+	}
 	return System[S, E, F, D]{
 		Spec:   m.Spec,
 		Starts: []Start[S, D]{{m.First, m.Domain}},
@@ -117,6 +116,6 @@ func (m Machine[S, E, F, D]) system(met []bool) System[S, E, F, D] {
 			met[row] = true
 			return next, effects, m.Table[row].Why
 		},
-		Events: m.Events, Grow: m.Grow, Vars: m.Vars, Ghosts: m.Ghosts,
+		Events: m.Events, EventsAt: eventsAt, Grow: m.Grow, Vars: m.Vars, Ghosts: m.Ghosts,
 	}
 }

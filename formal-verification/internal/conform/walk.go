@@ -56,6 +56,10 @@ func newWalk[S comparable, E any, F machine.Named, D comparable](s System[S, E, 
 	if s.Grow == nil {
 		s.Grow = func(d D, _ E) D { return d }
 	}
+	if s.EventsAt == nil {
+		events := s.Events
+		s.EventsAt = func(s S, d D, _ graph.Node, _ []graph.Edge) []Labelled[E] { return events(s, d) }
+	}
 	return &walk[S, E, F, D]{
 		System: s, g: g, actions: map[string]bool{}, same: canon{}, came: map[place[S, D]]arrival[S, D]{},
 	}
@@ -161,7 +165,7 @@ func (w *walk[S, E, F, D]) visit(at place[S, D]) error {
 		return &Difference{What: fmt.Sprintf("more than %d pairs of a spec's state and one of the code: is there a field that no variable has?", maxPairs)}
 	}
 	events := map[string]E{}
-	offered := w.Events(at.state, at.domain)
+	offered := w.EventsAt(at.state, at.domain, w.g.Nodes[at.node], w.out[at.node])
 	for _, l := range offered {
 		if _, twice := events[flags.Replace(l.Label)]; twice {
 			return &Difference{w.path(at, l.Label), "the adapter has two events of this label"}
