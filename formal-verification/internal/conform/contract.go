@@ -107,16 +107,13 @@ func (c contract) compare(g *graph.Graph, triggers map[string]string) error {
 	done := map[string]bool{}
 	leaves := map[string]bool{} // statuses that are left
 	for _, e := range g.Edges {
-		from, to, fx, err := stepOf(g, e)
-		if err != nil {
-			return err
-		}
-		emits, err := c.published(fx)
+		from, to := runAt(g, e.From), runAt(g, e.To)
+		emits, err := c.published(to.FX)
 		if err != nil {
 			return &Difference{What: fmt.Sprintf("%s: %v", e.Label(), err)}
 		}
-		done[oneLine(from, triggers[e.Action], to, emits)] = true
-		leaves[from] = leaves[from] || from != to
+		done[oneLine(from.State, triggers[e.Action], to.State, emits)] = true
+		leaves[from.State] = leaves[from.State] || from.State != to.State
 	}
 	if what := unequal(said, done); what != "" {
 		return &Difference{What: "the contract's transitions: " + what}
@@ -133,17 +130,10 @@ func (c contract) compareStates(g *graph.Graph, leaves map[string]bool) error {
 	said, is := map[string]bool{}, map[string]bool{}
 	begins := map[string]bool{}
 	for _, n := range g.Init {
-		name, err := statusOf(g, n)
-		if err != nil {
-			return err
-		}
-		begins[name] = true
+		begins[runAt(g, n).State] = true
 	}
 	for n := range g.Nodes {
-		name, err := statusOf(g, n)
-		if err != nil {
-			return err
-		}
+		name := runAt(g, n).State
 		is[fmt.Sprintf("%s begins=%t ends=%t", name, begins[name], !leaves[name])] = true
 	}
 	for _, s := range c.States {
@@ -215,23 +205,10 @@ func unequal(contract, spec map[string]bool) string {
 	return ""
 }
 
-func stepOf(g *graph.Graph, e graph.Edge) (from, to string, fx []string, err error) {
-	if from, err = statusOf(g, e.From); err != nil {
-		return "", "", nil, err
-	}
-	if to, err = statusOf(g, e.To); err != nil {
-		return "", "", nil, err
-	}
-	if err = json.Unmarshal([]byte(g.Nodes[e.To].Vars[effectsVar]), &fx); err != nil {
-		return "", "", nil, fmt.Errorf("read fx: %w", err)
-	}
-	return from, to, fx, nil
+// runNode has the variables of a node that the contract is compared with: the status, and the effects of the last action.
+type runNode struct {
+	State string
+	FX    []string
 }
 
-func statusOf(g *graph.Graph, node int) (string, error) {
-	var name string
-	if err := json.Unmarshal([]byte(g.Nodes[node].Vars["state"]), &name); err != nil {
-		return "", fmt.Errorf("read the state's name: %w", err)
-	}
-	return name, nil
-}
+func runAt(g *graph.Graph, node int) runNode { return decoded[runNode](g.Nodes[node].Vars) }
