@@ -1,6 +1,6 @@
 package conform
 
-// The adapter of session.fizz: compares it with coord/session. It also has what the adapters of all session specifications share.
+// The events that each specification of a session models, and those beside them that must change nothing.
 
 import (
 	"slices"
@@ -17,106 +17,6 @@ import (
 
 // nobody is an identifier that no session of a comparison has.
 const nobody = 1 << 40
-
-// sessionMachine returns the adapter of session.fizz.
-func sessionMachine() sessionSpec {
-	return sessionSpec{
-		Spec:   "session",
-		Next:   session.Next,
-		First:  []session.Config{{Interrupt: true, CreateResponse: true}},
-		Begin:  []session.Event{session.OfConn{Event: conn.Opened{VAD: true}}},
-		Events: sessionEvents,
-		Vars: func(s session.State) map[string]any {
-			held, _ := s.Playout.(playout.Held)
-			return map[string]any{
-				"conn": s.Conn.Name(), "turn": s.Turn.Name(), "resp": s.Response.Name(), "play": s.Playout.Name(),
-				"heard": replyName(s, playout.Sounding(s.Playout)), "started": held.Started,
-				"begun": begun(s), "queued": replyName(s, s.Queued[0]),
-				"waiting": waitingFor(s), "owed": owed(s), "interrupt": s.Config.Interrupt,
-			}
-		},
-		Odd: func(s session.State) string {
-			if wordsAwaited(s) && s.Waiting != transcription.TurnOf(s.Final) {
-				return "the words of a turn are awaited that is not to be answered"
-			}
-			return oddQueue(s) + oddBodyOrHold(s) + oddStreams(s)
-		},
-	}
-}
-
-// waitingFor returns what the committed turn that is to get a response waits for.
-func waitingFor(s session.State) string {
-	switch {
-	case s.Waiting == 0:
-		return ""
-	case s.Texted:
-		return "reply"
-	}
-	return "words"
-}
-
-func wordsAwaited(s session.State) bool { return transcription.TurnOf(s.Final) != 0 }
-
-// begun reports whether the live response has begun to play.
-func begun(s session.State) bool {
-	live := response.Live(s.Response)
-	return live != 0 && s.Begun == live
-}
-
-// oddQueue returns how a session differs from one in which one response at most waits behind the one that plays, or "".
-func oddQueue(s session.State) string {
-	if s.Queued.Len() > 1 {
-		return "two replies wait to be heard"
-	}
-	return ""
-}
-
-// oddWords returns how a session differs from one in which no turn waits for its text or its response, or "".
-func oddWords(s session.State) string {
-	if s.Waiting != 0 || s.Texted || wordsAwaited(s) {
-		return "a turn waits for its words"
-	}
-	return ""
-}
-
-// oddBodyOrHold returns what oddBody and oddHold return.
-func oddBodyOrHold(s session.State) string { return oddBody(s) + oddHold(s) }
-
-// oddBody returns how a session differs from one whose synthesis ends with its body, or "".
-func oddBody(s session.State) string {
-	want := synthesis.State(synthesis.Closed{})
-	switch s.Response.(type) {
-	case response.Active:
-		want = synthesis.Open{}
-	case response.Draining, response.Replacing, response.Terminating:
-		want = synthesis.Closing{}
-	case response.Idle, response.Terminated:
-	}
-	if s.Synthesis != want {
-		return "the synthesis is " + s.Synthesis.Name() + ", the response " + s.Response.Name()
-	}
-	return ""
-}
-
-// oddHold returns how a session differs from one whose hold is for the open turn, or "".
-func oddHold(s session.State) string {
-	if held, is := s.Playout.(playout.Held); is && held.Candidate != turn.Open(s.Turn) {
-		return "it is held for a turn that is not open"
-	}
-	return ""
-}
-
-// oddStreams returns how a session differs from one in which only the open turn has a stream, and only the newest committed turn
-// waits for its text.
-func oddStreams(s session.State) string {
-	if s.Older != transcription.State(transcription.Closed{}) {
-		return "two texts are awaited"
-	}
-	if transcription.TurnOf(s.Live) != turn.Open(s.Turn) {
-		return "the stream is not the open turn's"
-	}
-	return ""
-}
 
 // sessionEvents returns the events that session.fizz models: one turn at a time waits for its text, and one response waits behind
 // the one that plays.
@@ -135,7 +35,7 @@ func sessionEvents(s session.State) []Labelled[moment] {
 	}
 	o.voice(s)
 	o.committed(s)
-	o.bodyAndAudio(s)
+	o.bodyAndSpeaker(s)
 	o.notForOutside()
 	return o
 }
@@ -202,8 +102,7 @@ func (o *offers) committed(s session.State) {
 	o.add("Words of another turn", session.OfTranscription{Event: transcription.Done{Turn: nobody}})
 }
 
-// bodyAndAudio adds the events about the body that runs and about the audio that plays.
-func (o *offers) bodyAndAudio(s session.State) {
+func (o *offers) bodyAndSpeaker(s session.State) {
 	runs := body(s.Response)
 	if s.Queued.Len() == 0 {
 		o.add("Begin", session.OfPlayout{Event: playout.Begin{Resp: runs}})
@@ -238,4 +137,127 @@ func (o *offers) notForOutside() {
 	o.add("Create by a turn", session.OfResponse{Event: response.CreateByTurn{ID: nobody, Interrupt: true}})
 	o.add("Sustained by hand", session.OfResponse{Event: response.BargeIn{}})
 	o.add("Onset by hand", session.OfPlayout{Event: playout.Candidate{Candidate: nobody}})
+}
+
+// sessionTextEvents returns the events that session_text.fizz models.
+func sessionTextEvents(s session.State) []Labelled[moment] {
+	var o offers
+	o.createOrCancel(s)
+	o.add("Commit", session.OfTurn{Event: turn.Commit{}})
+	o.speech(turn.Open(s.Turn))
+	o.add("Silence of another turn", session.OfTurn{Event: turn.Silence{Turn: nobody}})
+	o.recogniser(s)
+	o.bodyEnds(body(s.Response), session.OfSynthesis{Event: synthesis.WorkerExited{}})
+	o.add("Close", session.OfConn{Event: conn.Close{Reason: conn.ByClient}})
+	return o
+}
+
+// recogniser adds the events about each stream, also about one that does not exist. Only a decoding of the whole audio fails.
+func (o *offers) recogniser(s session.State) {
+	live := transcription.TurnOf(s.Live)
+	o.add("Refused", session.OfTranscription{Event: transcription.Refuse{Turn: live}})
+	o.add("Words before their end", session.OfTranscription{Event: transcription.Done{Turn: live}})
+	o.add("Words of another turn", session.OfTranscription{Event: transcription.Done{Turn: nobody}})
+	o.add("TextFails of another turn", session.OfTranscription{Event: transcription.Failed{Turn: nobody}})
+	o.words("", s.Final)
+	o.words("Older", s.Older)
+}
+
+// words adds the events about the stream of a committed turn.
+func (o *offers) words(prefix string, stream transcription.State) {
+	t := transcription.TurnOf(stream)
+	o.add(prefix+"Words", session.OfTranscription{Event: transcription.Done{Turn: t}})
+	o.add(prefix+"NoWords", session.OfTranscription{Event: transcription.Done{Turn: t, Empty: true}})
+	if at, is := stream.(transcription.Finalizing); !is || at.Whole {
+		o.add(prefix+"TextFails", session.OfTranscription{Event: transcription.Failed{Turn: t}})
+	}
+}
+
+// sessionEndEvents returns the events that session_end.fizz models.
+func sessionEndEvents(s session.State) []Labelled[moment] {
+	var o offers
+	o.transport(s)
+	o.createOrCancel(s)
+	open := turn.Open(s.Turn)
+	o.add("ClientCandidate", session.OfTurn{Event: turn.ClientCandidate{}})
+	o.speech(open, session.OfTranscription{Event: transcription.Done{Turn: open}})
+	o.add("WorkerExits", session.OfSynthesis{Event: synthesis.WorkerExited{}})
+	o.add("Finish", session.OfSynthesis{Event: synthesis.Finish{}})
+	runs := body(s.Response)
+	if s.Queued.Len() == 0 {
+		o.add("Begin", session.OfPlayout{Event: playout.Begin{Resp: runs}})
+	}
+	if _, said := s.Synthesis.(synthesis.Closed); said {
+		o.bodyEnds(runs)
+	}
+	o.add("BodyEnds twice", session.OfResponse{Event: response.BodyEnded{ID: nobody, Status: response.Completed}})
+	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: playout.Sounding(s.Playout), Gen: genOf(s.Playout)}})
+	o.notForOutside()
+	return o
+}
+
+// transport adds the events of the network and of the server's operator. It leaves out to switch the detector on while it is on,
+// which changes nothing (conn.fizz).
+func (o *offers) transport(s session.State) {
+	o.add("Opened", session.OfConn{Event: conn.Opened{VAD: true}})
+	o.add("OpenedWithoutVAD", session.OfConn{Event: conn.Opened{}})
+	o.add("Lost", session.OfConn{Event: conn.Lost{}})
+	o.add("Restored", session.OfConn{Event: conn.Restored{}})
+	o.add("GraceExpired", session.OfConn{Event: conn.GraceExpired{Gen: genOf(s.Conn)}})
+	o.add("GraceExpired before", session.OfConn{Event: conn.GraceExpired{Gen: genOf(s.Conn) - 1}})
+	o.add("Close", session.OfConn{Event: conn.Close{Reason: conn.ByClient}})
+	if on := detects(s.Conn); !on || !conn.Up(s.Conn) {
+		o.add("VADOn", session.OfConn{Event: conn.SetVAD{On: true}})
+	}
+	if on := detects(s.Conn); on || !conn.Up(s.Conn) {
+		o.add("VADOff", session.OfConn{Event: conn.SetVAD{}})
+	}
+}
+
+// sessionQueueEvents returns the events that session_queue.fizz models.
+func sessionQueueEvents(s session.State) []Labelled[moment] {
+	var o offers
+	o.createOrCancel(s)
+	o.add("CancelAnother", session.OfResponse{Event: response.Cancel{Target: nobody}})
+	o.add("ClearOutput", session.OfPlayout{Event: playout.Clear{}})
+	open, runs, sounds := turn.Open(s.Turn), body(s.Response), playout.Sounding(s.Playout)
+	o.speech(open, session.OfTranscription{Event: transcription.Done{Turn: open}})
+	o.add("Begin", session.OfPlayout{Event: playout.Begin{Resp: runs}})
+	o.add("Begin of one that waits", session.OfPlayout{Event: playout.Begin{Resp: s.Queued[0]}})
+	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: sounds, Gen: genOf(s.Playout)}})
+	o.add("Drained of one that waits", session.OfPlayout{Event: playout.Drained{Resp: s.Queued[0], Gen: genOf(s.Playout)}})
+	o.bodyEnds(runs, session.OfSynthesis{Event: synthesis.WorkerExited{}})
+	return o
+}
+
+// sessionReportsEvents returns the events that session_reports.fizz models.
+func sessionReportsEvents(s session.State) []Labelled[moment] {
+	var o offers
+	o.createOrCancel(s)
+	o.add("ClearOutput", session.OfPlayout{Event: playout.Clear{}})
+	o.add("ClientCandidate", session.OfTurn{Event: turn.ClientCandidate{}})
+	o.add("ClearInput", session.OfTurn{Event: turn.Clear{}})
+	o.reports(s)
+	open, runs := turn.Open(s.Turn), body(s.Response)
+	o.speech(open, session.OfTranscription{Event: transcription.Done{Turn: open}})
+	if s.Queued.Len() == 0 {
+		o.add("Begin", session.OfPlayout{Event: playout.Begin{Resp: runs}})
+	}
+	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: playout.Sounding(s.Playout), Gen: genOf(s.Playout)}})
+	o.bodyEnds(runs, session.OfSynthesis{Event: synthesis.WorkerExited{}})
+	return o
+}
+
+// reports adds the client's reports, their time-outs, and reports about other responses.
+func (o *offers) reports(s session.State) {
+	held, _ := s.Playout.(playout.Held)
+	cut, _ := s.Playout.(playout.Cut)
+	o.add("Ready", session.OfPlayout{Event: playout.Ready{Candidate: held.Client, At: held.At}})
+	o.add("Ready of another", session.OfPlayout{Event: playout.Ready{Candidate: nobody}})
+	o.add("ReadyExpired", session.OfPlayout{Event: playout.ReadyExpired{Candidate: held.Client}})
+	o.add("ReadyExpired of another", session.OfPlayout{Event: playout.ReadyExpired{Candidate: nobody}})
+	o.add("Heard", session.OfPlayout{Event: playout.Heard{Resp: cut.Resp, At: heardPosition}})
+	o.add("Heard of another", session.OfPlayout{Event: playout.Heard{Resp: nobody, At: heardPosition}})
+	o.add("HeardExpired", session.OfPlayout{Event: playout.HeardExpired{Resp: cut.Resp}})
+	o.add("HeardExpired of another", session.OfPlayout{Event: playout.HeardExpired{Resp: nobody}})
 }
