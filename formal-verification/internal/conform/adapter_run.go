@@ -17,7 +17,7 @@ const (
 func runMachine() Comparer {
 	fields := FieldsOf(run.Values)
 	return withContract{Machine[run.State, run.Event, run.Effect, struct{}]{
-		Spec: "run", Ghosts: []string{"event", "was"}, Table: run.Table, First: run.Queued{},
+		Spec: "run", Ghosts: []string{"event", "was"}, Table: run.Table, First: run.Queued{}, Invariants: namesOf(run.Monitor),
 		Events: func(s run.State, _ struct{}) []Labelled[run.Event] { return runEvents(s) },
 		Vars:   func(s run.State, _ struct{}) map[string]string { return fields(s) },
 	}}

@@ -26,7 +26,7 @@ func watched[S, E, F coordtest.Value, G comparable](
 ) Machine[S, E, F, world[S, G]] {
 	fields := FieldsOf(values)
 	return Machine[S, E, F, world[S, G]]{
-		Spec: spec, Table: table, First: first, Domain: world[S, G]{At: first},
+		Spec: spec, Table: table, First: first, Domain: world[S, G]{At: first}, Invariants: namesOf(monitor),
 		Events: func(s S, w world[S, G]) []Labelled[E] { return events(s, w.Seen) },
 		Grow: func(w world[S, G], e E) world[S, G] {
 			next, effects, row := table.Next(w.At, e)
@@ -35,6 +35,15 @@ func watched[S, E, F coordtest.Value, G comparable](
 		},
 		Vars: func(s S, w world[S, G]) map[string]string { return ghosts(fields(s), remembered(w.Seen)) },
 	}
+}
+
+// namesOf returns the names of a monitor's invariants.
+func namesOf[S, E machine.Named, F, G any](monitor machine.Monitor[S, E, F, G]) []string {
+	var out []string
+	for _, inv := range monitor.Invariants {
+		out = append(out, inv.Name)
+	}
+	return out
 }
 
 // seen returns the function remembered for a spec with one variable for each field of what the monitor remembers. other has the names of the

@@ -12,6 +12,14 @@ type Comparer interface {
 	Compare(*graph.Graph) (Figures, error)
 }
 
+// Invariants returns the names of the invariants of the code's monitor.
+func Invariants(c Comparer) []string {
+	if m, is := c.(interface{ invariants() []string }); is {
+		return m.invariants()
+	}
+	return nil
+}
+
 // All returns all adapters.
 func All() []Comparer {
 	return []Comparer{

@@ -35,7 +35,7 @@ func sessionEvents(s session.State) []Labelled[moment] {
 	}
 	o.voice(s)
 	o.committed(s)
-	o.bodyAndSpeaker(s)
+	o.bodyAndAudio(s)
 	o.notForOutside()
 	return o
 }
@@ -102,7 +102,8 @@ func (o *offers) committed(s session.State) {
 	o.add("Words of another turn", session.OfTranscription{Event: transcription.Done{Turn: nobody}})
 }
 
-func (o *offers) bodyAndSpeaker(s session.State) {
+// bodyAndAudio adds the events about the body that runs and about the audio that plays.
+func (o *offers) bodyAndAudio(s session.State) {
 	runs := body(s.Response)
 	if s.Queued.Len() == 0 {
 		o.add("Begin", session.OfPlayout{Event: playout.Begin{Resp: runs}})

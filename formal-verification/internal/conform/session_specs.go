@@ -36,7 +36,7 @@ func sessionMachine() sessionSpec {
 			if wordsAwaited(s) && s.Waiting != transcription.TurnOf(s.Final) {
 				return "the words of a turn are awaited that is not to be answered"
 			}
-			return oddQueue(s) + oddVoice(s) + oddStreams(s)
+			return oddQueue(s) + oddBodyOrHold(s) + oddStreams(s)
 		},
 	}
 }
@@ -76,8 +76,8 @@ func oddWords(s session.State) string {
 	return ""
 }
 
-// oddVoice returns how a session differs from those of the spec: there the synthesis ends with the body, and a hold is for the open turn.
-func oddVoice(s session.State) string { return oddBody(s) + oddHold(s) }
+// oddBodyOrHold returns what oddBody and oddHold return.
+func oddBodyOrHold(s session.State) string { return oddBody(s) + oddHold(s) }
 
 // oddBody returns how a session differs from one whose synthesis ends with its body, or "".
 func oddBody(s session.State) string {
@@ -140,7 +140,7 @@ func sessionTextMachine() sessionSpec {
 			case transcription.TurnOf(s.Live) != 0 && transcription.TurnOf(s.Live) != turn.Open(s.Turn):
 				return "the stream is not the open turn's"
 			}
-			return oddVoice(s)
+			return oddBodyOrHold(s)
 		},
 	}
 }
@@ -219,7 +219,7 @@ func sessionQueueMachine() sessionSpec {
 			if waits := s.Queued.Len(); waits > 1 && s.Queued[waits-2] == response.Live(s.Response) {
 				return "what is written last is not heard last"
 			}
-			return oddWords(s) + oddVoice(s) + oddStreams(s)
+			return oddWords(s) + oddBodyOrHold(s) + oddStreams(s)
 		},
 	}
 }

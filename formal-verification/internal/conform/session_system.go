@@ -38,6 +38,16 @@ type sessionSpec struct {
 // Name is the spec's.
 func (a sessionSpec) Name() string { return a.Spec }
 
+// invariants are those of a whole session, which session.fizz has. The other specs have a part of them.
+func (a sessionSpec) invariants() (names []string) {
+	for _, inv := range session.Invariants {
+		if a.Spec == "session" {
+			names = append(names, inv.Name)
+		}
+	}
+	return names
+}
+
 // Compare compares the spec's graph with the composition.
 func (a sessionSpec) Compare(g *graph.Graph) (Figures, error) {
 	type none struct{}

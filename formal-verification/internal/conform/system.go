@@ -64,6 +64,8 @@ type Machine[S, E, F coordtest.Value, D comparable] struct {
 	Grow     func(D, E) D                 // as in System
 	Vars     func(S, D) map[string]string // as in System
 	Ghosts   []string                     // as in System
+	// Invariants are the names of the invariants of the monitor of the code.
+	Invariants []string
 
 	offers *Offers // records the events that the adapter sends, or nil
 }
@@ -73,6 +75,8 @@ func (s System[S, E, F, D]) Name() string { return s.Spec }
 
 // Name is the spec's name.
 func (m Machine[S, E, F, D]) Name() string { return m.Spec }
+
+func (m Machine[S, E, F, D]) invariants() []string { return m.Invariants }
 
 // Compare compares the spec's graph with the code. A difference is a *Difference.
 func (s System[S, E, F, D]) Compare(g *graph.Graph) (Figures, error) {

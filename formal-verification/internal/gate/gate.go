@@ -43,8 +43,9 @@ type Gate struct {
 
 // New returns the gate of this repository, for the specs in a folder.
 func New(specs string) *Gate {
+	machines := conform.All()
 	return &Gate{
-		Specs: specs, Check: check.Spec, Machines: conform.All(), Designed: designed(), References: references,
+		Specs: specs, Check: check.Spec, Machines: machines, Designed: designed(machines), References: references,
 		SpecTime: 40 * time.Minute, MutantTime: 20 * time.Minute, // far above what a busy machine needs
 	}
 }

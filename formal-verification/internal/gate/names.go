@@ -4,25 +4,11 @@ package gate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
-	"github.com/antiphon-rt/antiphon/coord/compaction"
-	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/draft"
-	"github.com/antiphon-rt/antiphon/coord/generation"
-	"github.com/antiphon-rt/antiphon/coord/machine"
-	"github.com/antiphon-rt/antiphon/coord/playout"
-	"github.com/antiphon-rt/antiphon/coord/response"
-	"github.com/antiphon-rt/antiphon/coord/session"
-	"github.com/antiphon-rt/antiphon/coord/synthesis"
-	"github.com/antiphon-rt/antiphon/coord/transcription"
-	"github.com/antiphon-rt/antiphon/coord/turn"
-	"github.com/antiphon-rt/antiphon/coord/voicegate"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/check"
-	"github.com/antiphon-rt/antiphon/internal/coord/continuation"
-	"github.com/antiphon-rt/antiphon/internal/coord/idempotency"
-	"github.com/antiphon-rt/antiphon/internal/coord/journal"
-	"github.com/antiphon-rt/antiphon/internal/coord/run"
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/conform"
 )
 
 // design has, for each spec, the assertions that it must have in addition to the invariants of the code's monitor: mostly liveness
@@ -69,47 +55,13 @@ var design = map[string][]string{
 	},
 }
 
-// watched has, for each spec, the invariants of the code's monitor. The spec must have assertions with the same names.
-var watched = map[string][]string{
-	"response":      watchedBy(response.Monitor),
-	"turn":          watchedBy(turn.Monitor),
-	"conn":          watchedBy(conn.Monitor),
-	"playout":       watchedBy(playout.Monitor),
-	"synthesis":     watchedBy(synthesis.Monitor),
-	"generation":    watchedBy(generation.Monitor),
-	"draft":         watchedBy(draft.Monitor),
-	"voicegate":     watchedBy(voicegate.Monitor),
-	"transcription": watchedBy(transcription.Monitor),
-	"compaction":    watchedBy(compaction.Monitor),
-	"continuation":  watchedBy(continuation.Monitor),
-	"run":           watchedBy(run.Monitor),
-	"journal":       watchedBy(journal.Monitor),
-	"session":       watchedInSession(),
-	// Holders go on to their end in "idempotency": there most of it has no meaning.
-	"idempotency_unknown": watchedBy(idempotency.Monitor),
-}
-
-func watchedBy[S, E machine.Named, F, G any](m machine.Monitor[S, E, F, G]) []string {
-	var out []string
-	for _, inv := range m.Invariants {
-		out = append(out, inv.Name)
-	}
-	return out
-}
-
-func watchedInSession() []string {
-	var out []string
-	for _, inv := range session.Invariants {
-		out = append(out, inv.Name)
-	}
-	return out
-}
-
-// designed returns design and watched together.
-func designed() map[string][]string {
-	out := map[string][]string{}
-	for name := range design {
-		out[name] = slices.Concat(design[name], watched[name])
+// designed returns, for each spec of design, these assertions and the invariants of the code's monitor: the spec must have assertions with the same names.
+func designed(machines []conform.Comparer) map[string][]string {
+	out := maps.Clone(design)
+	for _, m := range machines {
+		if named, is := out[m.Name()]; is {
+			out[m.Name()] = slices.Concat(named, conform.Invariants(m))
+		}
 	}
 	return out
 }
