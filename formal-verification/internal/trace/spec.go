@@ -1,10 +1,11 @@
 package trace
 
-// Compares a step of a trace with a specification. It first renames the identifiers of the step to those of the specification.
+// Compares a step of a trace with a specification, whatever its identifiers are.
 
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -21,11 +22,10 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/coordtest"
 )
 
-// Spec has the steps of a machine's spec: for each state and event of its small domain, the next state and the effects.
+// Spec has the steps of a machine's spec: for each state and event of its small domain, the whole steps. All are in a form without the identifiers.
 type Spec struct {
 	machine string
-	steps   map[string]string
-	known   map[string]answer
+	steps   map[string]map[string]bool
 	sliced  *conform.Sliced // where it is one of the whole session's
 }
 
@@ -45,9 +45,13 @@ func NewSpec(name string, g *graph.Graph) (*Spec, error) {
 		if m.Name() != name || !is {
 			continue
 		}
-		s := &Spec{machine: name, steps: map[string]string{}, known: map[string]answer{}}
+		s := &Spec{machine: name, steps: map[string]map[string]bool{}}
 		err := walks.Steps(g, func(from, event, to machine.Named, effects []machine.Named) {
-			s.steps[asked(from, event)] = told(to, effects)
+			asked, whole := step{from: from, event: event, to: to, effects: effects}.forms()
+			if s.steps[asked] == nil {
+				s.steps[asked] = map[string]bool{}
+			}
+			s.steps[asked][whole] = true
 		})
 		if err != nil {
 			return nil, fmt.Errorf("read the steps of the spec %s: %w", name, err)
@@ -57,25 +61,15 @@ func NewSpec(name string, g *graph.Graph) (*Spec, error) {
 	return nil, fmt.Errorf("there is no adapter for the spec %s", name)
 }
 
-func asked(from, event machine.Named) string {
-	return coordtest.Text(from) + " + " + coordtest.Text(event)
-}
-
-func told(to machine.Named, effects []machine.Named) string {
-	return coordtest.Text(to) + " with" + texts(effects)
-}
-
 // answer is the result of looking up a step in the spec.
 type answer struct {
 	beyond bool   // the spec does not go that far
 	what   string // how it differs, or ""
 }
 
-// sort is a sort of values of which a spec has only a few: those to which the values of a step are renamed. All values of one sort are
-// renamed together, so that equal values stay equal and different values stay different. 0 is no identifier and no generation, and
-// stays 0, unless the sort has the value 0.
+// sort is a sort of values that a machine only compares with each other. In the form of a step they are numbered, so that equal values stay equal
+// and different values stay different. 0 is no identifier and no generation, and stays 0, unless the sort has the value 0.
 type sort struct {
-	few     []any
 	zero    bool // 0 is a value
 	ordered bool // the order of the values counts, and not only whether they are equal
 	counted bool // whether a value comes right after another one counts
@@ -83,48 +77,30 @@ type sort struct {
 
 // The sorts that a type alone does not tell.
 var (
-	generations = &sort{few: count[uint32](1, 3), ordered: true}
-	clauses     = &sort{few: count[uint32](1, 2), ordered: true, zero: true}
-	waits       = &sort{few: count[uint32](4000, 4000)}
-	reasons     = &sort{few: []any{conn.ByClient, conn.ServerStops, conn.GraceOver}}
-	statuses    = &sort{few: []any{response.Completed, response.Failed}}
+	generations = &sort{ordered: true}
+	clauses     = &sort{ordered: true, zero: true}
+	waits       = &sort{}
+	reasons     = &sort{}
+	statuses    = &sort{}
 )
-
-// requests are those of a client, and those of a turn.
-var requests = []any{
-	machine.Request{Client: 1},
-	machine.Request{Client: 2},
-	machine.Request{Client: 3},
-	machine.Request{Turn: 1},
-	machine.Request{Turn: 2},
-	machine.Request{Turn: 3},
-}
 
 // sorts has the sorts of types.
 var sorts = map[reflect.Type]*sort{
-	reflect.TypeFor[machine.Response]():     {few: count[machine.Response](1, 3), ordered: true},
-	reflect.TypeFor[machine.Turn]():         {few: count[machine.Turn](1, 3), ordered: true},
-	reflect.TypeFor[playout.Position]():     {few: []any{playout.Position{}, playout.Position{Item: 1, MS: 500}, playout.Position{Item: 2, MS: 40}}, zero: true},
-	reflect.TypeFor[machine.Request]():      {few: requests},
-	reflect.TypeFor[journal.Record]():       {few: count[journal.Record](0, 5), ordered: true, zero: true, counted: true},
-	reflect.TypeFor[run.Attempt]():          {few: count[run.Attempt](0, 7), ordered: true, zero: true, counted: true},
-	reflect.TypeFor[run.Interaction]():      {few: count[run.Interaction](1, 3), ordered: true},
-	reflect.TypeFor[run.Session]():          {few: count[run.Session](1, 2)},
-	reflect.TypeFor[run.Seq]():              {few: count[run.Seq](0, 12), ordered: true, zero: true, counted: true},
-	reflect.TypeFor[run.Result]():           {few: count[run.Result](1, 1)},
-	reflect.TypeFor[run.Millis]():           {few: count[run.Millis](7, 7)},
-	reflect.TypeFor[idempotency.Try]():      {few: count[idempotency.Try](1, 3)},
-	reflect.TypeFor[idempotency.Lease]():    {few: count[idempotency.Lease](0, 3), ordered: true, zero: true, counted: true},
-	reflect.TypeFor[idempotency.Payload]():  {few: count[idempotency.Payload](1, 2)},
-	reflect.TypeFor[idempotency.Response](): {few: count[idempotency.Response](1, 3)},
-}
-
-// count returns the numbers from least to most.
-func count[N ~uint32 | ~uint64](least, most N) (all []any) {
-	for n := least; n <= most; n++ {
-		all = append(all, n)
-	}
-	return all
+	reflect.TypeFor[machine.Response]():     {ordered: true},
+	reflect.TypeFor[machine.Turn]():         {ordered: true},
+	reflect.TypeFor[playout.Position]():     {zero: true},
+	reflect.TypeFor[machine.Request]():      {},
+	reflect.TypeFor[journal.Record]():       {ordered: true, zero: true, counted: true},
+	reflect.TypeFor[run.Attempt]():          {ordered: true, zero: true, counted: true},
+	reflect.TypeFor[run.Interaction]():      {ordered: true},
+	reflect.TypeFor[run.Session]():          {},
+	reflect.TypeFor[run.Seq]():              {ordered: true, zero: true, counted: true},
+	reflect.TypeFor[run.Result]():           {},
+	reflect.TypeFor[run.Millis]():           {},
+	reflect.TypeFor[idempotency.Try]():      {},
+	reflect.TypeFor[idempotency.Lease]():    {ordered: true, zero: true, counted: true},
+	reflect.TypeFor[idempotency.Payload]():  {},
+	reflect.TypeFor[idempotency.Response](): {},
 }
 
 // sortOf returns the sort of a field in a step of event, or nil.
@@ -153,12 +129,6 @@ func sortOf(f reflect.StructField, event machine.Named) *sort {
 	return nil
 }
 
-// names has the values of each sort in a step, in order if it has one.
-type names struct {
-	sorts  []*sort // as they are first met
-	values map[*sort][]any
-}
-
 // fields returns a copy of a step. visit may set every field of the copy that has a sort.
 func (s step) fields(visit func(*sort, reflect.Value)) step {
 	copied := func(v machine.Named) machine.Named {
@@ -177,107 +147,68 @@ func (s step) fields(visit func(*sort, reflect.Value)) step {
 	return out
 }
 
-func (s step) names() names {
-	found := names{values: map[*sort][]any{}}
+// numbers returns the number of each value of each sort in a step.
+func (s step) numbers() map[*sort]map[any]uint64 {
+	values := map[*sort][]any{} // as they are first met
 	s.fields(func(of *sort, v reflect.Value) {
-		if !of.zero && v.IsZero() || slices.Contains(found.values[of], v.Interface()) {
-			return
+		if (of.zero || !v.IsZero()) && !slices.Contains(values[of], v.Interface()) {
+			values[of] = append(values[of], v.Interface())
 		}
-		if found.values[of] == nil {
-			found.sorts = append(found.sorts, of)
-		}
-		found.values[of] = append(found.values[of], v.Interface())
 	})
-	for _, of := range found.sorts {
+	numbers := map[*sort]map[any]uint64{}
+	for of, all := range values {
 		if of.ordered {
-			slices.SortFunc(found.values[of], func(a, b any) int { return cmp.Compare(reflect.ValueOf(a).Uint(), reflect.ValueOf(b).Uint()) })
+			slices.SortFunc(all, func(a, b any) int { return cmp.Compare(reflect.ValueOf(a).Uint(), reflect.ValueOf(b).Uint()) })
+		}
+		numbers[of] = map[any]uint64{}
+		number := uint64(0)
+		for i, v := range all {
+			number++
+			if of.counted && i > 0 && reflect.ValueOf(v).Uint() != reflect.ValueOf(all[i-1]).Uint()+1 {
+				number++ // a gap
+			}
+			numbers[of][v] = number
 		}
 	}
-	return found
+	return numbers
 }
 
-// ask looks up a step of the code in the spec. It tries every renaming that keeps the meaning of the step. One that the spec has
-// is enough, because a machine takes the same step for all identifiers.
-func (s *Spec) ask(st step) answer {
-	key := asked(st.from, st.event) + " = " + told(st.to, st.effects)
-	if a, known := s.known[key]; known {
-		return a
-	}
-	a := answer{beyond: true}
-	renamings(st.names(), func(to map[*sort]map[any]any) bool {
-		small := st.fields(func(of *sort, v reflect.Value) {
-			if name, is := to[of][v.Interface()]; is {
-				v.Set(reflect.ValueOf(name))
-			}
-		})
-		want, known := s.steps[asked(small.from, small.event)]
-		if !known {
-			return true
+// form returns the step with numbers in place of its values.
+func (s step) form() step {
+	numbers := s.numbers()
+	return s.fields(func(of *sort, v reflect.Value) {
+		number, is := numbers[of][v.Interface()]
+		if !is {
+			return // it is 0
 		}
-		a.beyond = false
-		got := told(small.to, small.effects)
-		if want == got {
-			a.what = ""
-			return false
+		if v.Kind() == reflect.Struct {
+			v.SetZero()
+			v = v.Field(0)
 		}
-		a.what = asked(small.from, small.event) + ": the spec goes to " + want + ", the code to " + got
-		return true
+		v.SetUint(number)
 	})
-	s.known[key] = a
-	return a
 }
 
-// renamings calls try with every renaming of the values into their domains, until try returns false.
-func renamings(found names, try func(map[*sort]map[any]any) bool) {
-	to := map[*sort]map[any]any{}
-	var next func(i int) bool
-	next = func(i int) bool {
-		if i == len(found.sorts) {
-			return try(to)
-		}
-		of := found.sorts[i]
-		return namings(found.values[of], of.few, of.ordered, func(m map[any]any) bool {
-			to[of] = m
-			return of.counted && !keepsNext(found.values[of], m) || next(i+1)
-		})
-	}
-	next(0)
+// forms returns the text of the state and the event, and that of the whole step.
+func (s step) forms() (asked, whole string) {
+	begins := step{from: s.from, event: s.event, to: s.from}.form()
+	all := s.form()
+	asked = coordtest.Text(begins.from) + " + " + coordtest.Text(begins.event)
+	whole = coordtest.Text(all.from) + " + " + coordtest.Text(all.event) + " goes to " + coordtest.Text(all.to) + " with" + texts(all.effects)
+	return asked, whole
 }
 
-// keepsNext reports whether two values that follow each other still do after the renaming m, and no others. values is sorted.
-func keepsNext(values []any, m map[any]any) bool {
-	follows := func(a, b any) bool { return reflect.ValueOf(a).Uint()+1 == reflect.ValueOf(b).Uint() }
-	for i := 1; i < len(values); i++ {
-		if follows(values[i-1], values[i]) != follows(m[values[i-1]], m[values[i]]) {
-			return false
-		}
+// ask looks up a step of the code in the spec. A machine takes the same step for all identifiers.
+func (s *Spec) ask(st step) answer {
+	asked, whole := st.forms()
+	known := s.steps[asked]
+	switch {
+	case len(known) == 0:
+		return answer{beyond: true}
+	case known[whole]:
+		return answer{}
 	}
-	return true
-}
-
-// namings calls try with every injection of values into names, in order if ordered is true, until try returns false.
-func namings(values, into []any, ordered bool, try func(map[any]any) bool) bool {
-	used := make([]bool, len(into))
-	m := map[any]any{}
-	var next func(i, least int) bool
-	next = func(i, least int) bool {
-		if i == len(values) {
-			return try(m)
-		}
-		for k := range into {
-			if used[k] || ordered && k < least {
-				continue
-			}
-			used[k], m[values[i]] = true, into[k]
-			goOn := next(i+1, k+1)
-			used[k] = false
-			if !goOn {
-				return false
-			}
-		}
-		return true
-	}
-	return next(0, 0)
+	return answer{what: "in the spec " + strings.Join(slices.Sorted(maps.Keys(known)), ", or ") + "; in the code " + whole}
 }
 
 // specified compares a step with the machine's spec, if there is one.
