@@ -1,9 +1,8 @@
 package conform
 
-// The adapter of bargein.fizz: compares the client's half of a barge-in with the table of coord/bargein.
+// The adapter of bargein.fizz: compares the client's half of a barge-in with the table of coord/bargein. bargein_server.go has the server's half.
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -24,13 +23,12 @@ const (
 	bargeinReplies    = 2
 )
 
-// bargeinExchange compares both halves of bargein.fizz with the code. For the client it gives every event that may come in a state
-// of the spec to the table of coord/bargein, and performs the effects. Both must reach the same state. bargein_server.go has the
-// server.
+// bargeinExchange compares both halves of bargein.fizz with the code. Each half has a small driver that performs the effects: what it has must be
+// in the variables of the spec.
 type bargeinExchange struct {
 	table bargeinTable
 	met   []int      // by row: one more than the most effects that it had; 0: never met
-	nodes []exchange // of the graph, once they were read
+	nodes []exchange // of the graph
 
 	next   nextFunc        // the server's composition
 	served map[string]bool // the actions of its playout that were met
@@ -43,64 +41,91 @@ type bargeinTable = machine.Table[bargein.State, bargein.Event, bargein.Effect]
 // bargeinEnds returns the comparer with the code of both ends.
 func bargeinEnds() Comparer { return &bargeinExchange{table: bargein.Table, next: session.Next} }
 
-// exchange is a node of the spec: its variables in Go.
-type exchange struct {
-	Client struct {
-		State             string
-		Reply, Cand, Full int
-		Cut               bool
+// Name is the spec's.
+func (*bargeinExchange) Name() string { return "bargein" }
+
+// Compare compares one half after the other.
+func (b *bargeinExchange) Compare(g *graph.Graph) (Figures, error) {
+	if g == nil || len(g.Nodes) == 0 || len(g.Init) == 0 {
+		return Figures{}, &Difference{What: "the spec has no states to compare"}
 	}
-	Driver   bargeinDriver
-	Server   serving
+	if len(b.nodes) != len(g.Nodes) {
+		b.nodes = make([]exchange, len(g.Nodes))
+		for i, n := range g.Nodes {
+			b.nodes[i] = decoded[exchange](n.Vars)
+		}
+	}
+	figures, err := b.compareClient(g)
+	if err != nil {
+		return figures, err
+	}
+	served, err := b.compareServer(g)
+	return Figures{figures.States + served.States, figures.Edges + served.Edges, figures.Refused + served.Refused}, err
+}
+
+// exchange has the variables of a node.
+type exchange struct {
+	C struct {
+		State string
+		Reply int
+	}
+	P        bargeinDriver
+	S        serving
 	Up, Down []string
 	Media    []int
 }
 
-func readExchange(n graph.Node) (exchange, error) {
-	var x exchange
-	for name, into := range map[string]any{
-		"c": &x.Client, "p": &x.Driver, "s": &x.Server, "up": &x.Up, "down": &x.Down, "media": &x.Media,
-	} {
-		if err := json.Unmarshal([]byte(n.Vars[name]), into); err != nil {
-			return x, fmt.Errorf("read %s of %s: %w", name, n.Vars[name], err)
-		}
-	}
-	return x, nil
+// driven is the code of one half, with the variables of its driver.
+type driven[C comparable] struct {
+	code   C
+	driver string
 }
 
-// read decodes the graph's nodes, once.
-func (b *bargeinExchange) read(g *graph.Graph) error {
-	if len(b.nodes) == len(g.Nodes) {
-		return nil
-	}
-	b.nodes = make([]exchange, len(g.Nodes))
-	for i, n := range g.Nodes {
-		x, err := readExchange(n)
-		if err != nil {
-			return err
-		}
-		b.nodes[i] = x
-	}
-	return nil
+// fieldsText returns the fields of a struct as one record of a spec.
+func fieldsText(v any) string {
+	out := map[string]any{}
+	eachField(v, func(name string, field reflect.Value) { out[name] = field.Interface() })
+	return JSON(out)
 }
 
-// client returns the state of coord/bargein that the node stands for.
-func (x exchange) client() (bargein.State, error) {
-	c := x.Client
-	reply, cand, full := machine.Response(c.Reply), bargein.ID(c.Cand), bargein.Position(c.Full)
-	states := map[string]bargein.State{
-		"Silent":     bargein.Silent{Last: reply, Cut: c.Cut},
-		"Playing":    bargein.Playing{Resp: reply},
-		"Ducked":     bargein.Ducked{Resp: reply, Candidate: cand, Full: full},
-		"Silenced":   bargein.Silenced{Resp: reply, Candidate: cand, Full: full},
-		"Restored":   bargein.Restored{Resp: reply, Candidate: cand},
-		"Unanswered": bargein.Unanswered{Resp: reply, Candidate: cand, Full: full},
-		"Closed":     bargein.Closed{},
+func (b *bargeinExchange) compareClient(g *graph.Graph) (Figures, error) {
+	b.met = make([]int, len(b.table))
+	// The spec begins when the response does.
+	begun, _, row := b.table.Next(bargein.Silent{}, bargein.Began{Resp: 1})
+	if row < 0 || begun != (bargein.Playing{Resp: 1}) {
+		return Figures{}, &Difference{What: "the code does not begin to play"}
 	}
-	if s, is := states[c.State]; is {
-		return s, nil
+	b.met[row] = 1
+	figures, err := Part[driven[bargein.State], said]{
+		Spec: "bargein", Starts: []driven[bargein.State]{{begun, fieldsText(bargeinDriver{Level: "full", Timers: []int{}})}},
+		Step: b.clientStep, WithoutEffects: true, Ghosts: []string{"s", "g", "up", "down", "media"},
+		May: func(_ driven[bargein.State], node int) (actions []string) {
+			for _, m := range b.nodes[node].meetings() {
+				actions = append(actions, m.action)
+			}
+			return actions
+		},
+		Vars: func(c driven[bargein.State]) map[string]string {
+			return map[string]string{"c": clientRecord(c.code), "p": c.driver}
+		},
+	}.Compare(g)
+	if err != nil {
+		return figures, err
 	}
-	return nil, fmt.Errorf("the client has no state %q", c.State)
+	for i, row := range b.table {
+		if b.met[i] == 0 && row.Why == "" {
+			return figures, &Difference{What: "this row of the table was never met: " + row.From + " + " + row.Event + ", " + row.Action}
+		}
+	}
+	return figures, nil
+}
+
+// clientRecord returns a state of coord/bargein as the spec writes it.
+func clientRecord(s bargein.State) string {
+	names := map[string]string{"last": "reply", "resp": "reply", "candidate": "cand", "full": "full", "cut": "cut"}
+	out := map[string]any{"state": s.Name(), "reply": 0, "cand": 0, "full": 0, "cut": false}
+	eachField(s, func(name string, field reflect.Value) { out[names[name]] = field.Interface() })
+	return JSON(out)
 }
 
 // meeting is one action of the spec with the client's event. Messages, packets and timers have a step in the spec also if the
@@ -108,59 +133,61 @@ func (x exchange) client() (bargein.State, error) {
 type meeting struct {
 	action string
 	comes  bool
-	event  bargein.Event        // nil: a packet is no event by itself
-	before func(*bargeinDriver) // what the driver makes of it first
-	after  func(*bargeinDriver, bargein.State)
+	event  bargein.Event       // nil: a packet is no event by itself
+	before func(*clientDriver) // what the driver makes of it first
+	after  func(*clientDriver, bargein.State)
 }
 
 // meetings returns all events that the client may get in this state.
-func (x exchange) meetings() ([]meeting, error) {
-	if x.Client.State == (bargein.Closed{}).Name() {
-		return nil, nil
+func (x exchange) meetings() []meeting {
+	if x.C.State == (bargein.Closed{}).Name() {
+		return nil
 	}
-	newest := bargein.ID(x.Driver.Newest)
+	newest := bargein.ID(x.P.Newest)
 	out := []meeting{
 		{action: "VoiceEnded", event: bargein.VoiceEnded{Candidate: newest}},
-		{action: "Close", event: bargein.Close{}, after: func(d *bargeinDriver, _ bargein.State) { *d = bargeinDriver{Level: d.Level} }},
+		{action: "Close", event: bargein.Close{}, after: func(d *clientDriver, _ bargein.State) {
+			d.bargeinDriver = bargeinDriver{Level: d.Level, Timers: []int{}}
+		}},
 	}
 	limit := 1
-	if x.Server.Kind == "extended" {
+	if x.S.Kind == "extended" {
 		limit = bargeinCandidates
 	} else {
 		out = append(out, meeting{action: "Sustained", event: bargein.Sustained{Candidate: newest}})
 	}
-	if x.Driver.Newest < limit && x.Client.Reply < bargeinReplies {
-		out = append(out, meeting{action: "Onset", event: bargein.Onset{Candidate: newest + 1, At: bargein.Position(x.Driver.At)}})
+	if x.P.Newest < limit && x.C.Reply < bargeinReplies {
+		out = append(out, meeting{action: "Onset", event: bargein.Onset{Candidate: newest + 1, At: bargein.Position(x.P.At)}})
 	}
-	heard := len(x.Media)+len(x.Down) == 0 && x.Server.Pos == bargeinUnits && x.Server.Cand == 0
-	if x.Server.Kind == "plain" && heard && x.Client.Reply < bargeinReplies {
+	heard := len(x.Media)+len(x.Down) == 0 && x.S.Pos == bargeinUnits && x.S.Cand == 0
+	if x.S.Kind == "plain" && heard && x.C.Reply < bargeinReplies {
 		out = append(out, meeting{action: "Ended", event: bargein.Ended{Resp: 1}})
 	}
-	if x.Driver.Begun {
+	if x.P.Begun {
 		out = append(out, meeting{action: "BeganAgain", event: bargein.Began{Resp: bargeinReplies}, after: noteBegun})
 	}
 	return x.coming(out)
 }
 
 // coming adds the first message and the first packet that are on their way.
-func (x exchange) coming(out []meeting) ([]meeting, error) {
-	if len(x.Driver.Timers) > 0 {
+func (x exchange) coming(out []meeting) []meeting {
+	if len(x.P.Timers) > 0 {
 		out = append(out, meeting{
-			action: "Expire", comes: true, event: bargein.Expired{Candidate: bargein.ID(x.Driver.Timers[0])},
-			before: func(d *bargeinDriver) { d.Timers = d.Timers[1:] },
+			action: "Expire", comes: true, event: bargein.Expired{Candidate: bargein.ID(x.P.Timers[0])},
+			before: func(d *clientDriver) { d.Timers = d.Timers[1:] },
 		})
 	}
 	if len(x.Media) > 0 {
-		out = append(out, meeting{action: "Hear", comes: true, before: func(d *bargeinDriver) { d.plays(x.Media[0]) }})
+		out = append(out, meeting{action: "Hear", comes: true, before: func(d *clientDriver) { d.plays(x.Media[0]) }})
 	}
 	if len(x.Down) == 0 {
-		return out, nil
+		return out
 	}
 	m := meeting{action: "RecvDown", comes: true}
 	word, number, _ := strings.Cut(x.Down[0], " ")
 	n, err := strconv.Atoi(number)
 	if err != nil {
-		return nil, fmt.Errorf("read the message %q: %w", x.Down[0], err)
+		panic(fmt.Sprintf("conform: the message %q has no number: %v", x.Down[0], err))
 	}
 	switch word {
 	case "ack":
@@ -168,28 +195,66 @@ func (x exchange) coming(out []meeting) ([]meeting, error) {
 	case "rejected":
 		m.event = bargein.Rejected{Candidate: bargein.ID(n)}
 	case "confirmed":
-		m.event = bargein.Confirmed{Resp: machine.Response(n), At: bargein.Position(x.Driver.At)}
-		m.after = func(d *bargeinDriver, _ bargein.State) { d.At, d.Mark, d.Watch, d.Timers = 0, 0, 0, nil }
+		m.event = bargein.Confirmed{Resp: machine.Response(n), At: bargein.Position(x.P.At)}
+		m.after = func(d *clientDriver, _ bargein.State) { d.At, d.Mark, d.Watch, d.Timers = 0, 0, 0, []int{} }
 	case "began":
 		m.event, m.after = bargein.Began{Resp: machine.Response(n)}, noteBegun
 	default:
-		return nil, fmt.Errorf("the client knows no message %q", x.Down[0])
+		panic("conform: the client knows no message " + x.Down[0])
 	}
-	return append(out, m), nil
+	return append(out, m)
 }
 
-func noteBegun(d *bargeinDriver, was bargein.State) { d.Begun = bargein.Pending(was) != 0 }
+func noteBegun(d *clientDriver, was bargein.State) { d.Begun = bargein.Pending(was) != 0 }
+
+// clientActions are the client's. All others are the server's.
+var clientActions = []string{"Onset", "Sustained", "VoiceEnded", "Ended", "BeganAgain", "Close", "Expire", "Hear", "RecvDown"}
+
+// clientStep gives the event of an action to the code, and performs the effects.
+func (b *bargeinExchange) clientStep(c driven[bargein.State], step move) (driven[bargein.State], []said, string) {
+	x := b.nodes[step.From]
+	meetings := x.meetings()
+	at := slices.IndexFunc(meetings, func(m meeting) bool { return m.action == step.Action })
+	switch {
+	case at < 0 && slices.Contains(clientActions, step.Action):
+		return c, nil, "it is no event that may come"
+	case at < 0:
+		return c, nil, elsewhere
+	}
+	m := meetings[at]
+	d := clientDriver{bargeinDriver: x.P}
+	d.Timers = slices.Clone(d.Timers)
+	next, taken := b.meet(c.code, &d, m)
+	switch {
+	case d.wrong != "":
+		return c, nil, d.wrong
+	case !m.comes && !taken:
+		return c, nil, "the client ignores it"
+	case step.is != nil && !slices.Equal(x.sent(d.sent, step.Action), b.nodes[step.To].Up):
+		return c, nil, fmt.Sprintf("the client sends %v", d.sent)
+	}
+	return driven[bargein.State]{next, fieldsText(d.bargeinDriver)}, nil, ""
+}
+
+// sent returns the client's messages on their way after an action with which it sends more. A plain server is told nothing.
+func (x exchange) sent(more []string, action string) []string {
+	switch {
+	case action == "Close":
+		return nil
+	case x.S.Kind == "plain":
+		return x.Up
+	}
+	return slices.Concat(x.Up, more)
+}
 
 // meet gives an event to the code. taken reports whether the code did not ignore it.
-func (b *bargeinExchange) meet(s bargein.State, d *bargeinDriver, m meeting) (next bargein.State, taken bool, err error) {
+func (b *bargeinExchange) meet(s bargein.State, d *clientDriver, m meeting) (next bargein.State, taken bool) {
 	if m.before != nil {
 		m.before(d)
 	}
 	if m.event != nil {
 		was := s
-		if s, taken, err = b.step(s, d, m.event); err != nil {
-			return s, taken, err
-		}
+		s, taken = b.step(s, d, m.event)
 		if m.after != nil {
 			m.after(d, was)
 		}
@@ -197,142 +262,23 @@ func (b *bargeinExchange) meet(s bargein.State, d *bargeinDriver, m meeting) (ne
 	if d.Watch > 0 && d.Mark == d.Watch { // the driver sees it at once
 		passed := bargein.Passed{Candidate: bargein.ID(d.Watch)}
 		d.Watch, d.Mark = 0, 0
-		s, _, err = b.step(s, d, passed)
+		s, _ = b.step(s, d, passed)
 	}
-	return s, taken, err
+	return s, taken
 }
 
-func (b *bargeinExchange) step(s bargein.State, d *bargeinDriver, e bargein.Event) (bargein.State, bool, error) {
+func (b *bargeinExchange) step(s bargein.State, d *clientDriver, e bargein.Event) (bargein.State, bool) {
 	if b.offered != nil {
 		b.offered(s, e)
 	}
 	next, effects, row := b.table.Next(s, e)
 	if row < 0 {
-		return s, false, fmt.Errorf("%s has %s for %s", s.Name(), NoRow, e.Name())
+		d.wrong = NoRow
+		return s, false
 	}
 	b.met[row] = max(b.met[row], 1+len(effects))
 	for _, f := range effects {
 		d.perform(f)
 	}
-	if d.wrong != "" {
-		return s, true, fmt.Errorf("%s is told %s, and performs %s", s.Name(), e.Name(), d.wrong)
-	}
-	return next, b.table[row].Why == "", nil
-}
-
-// Name is the spec's.
-func (*bargeinExchange) Name() string { return "bargein" }
-
-// Compare gives, in every state of the spec, every event that may come there to the code.
-func (b *bargeinExchange) Compare(g *graph.Graph) (Figures, error) {
-	var figures Figures
-	if g == nil || len(g.Nodes) == 0 || len(g.Init) == 0 {
-		return figures, &Difference{What: "the spec has no states to compare"}
-	}
-	b.met = make([]int, len(b.table))
-	if err := b.read(g); err != nil {
-		return figures, err
-	}
-	// The spec begins when the response does.
-	begun, _, row := b.table.Next(bargein.Silent{}, bargein.Began{Resp: 1})
-	if row < 0 || begun != (bargein.Playing{Resp: 1}) {
-		return figures, &Difference{What: "the code does not begin to play"}
-	}
-	b.met[row] = 1
-	out := make([][]graph.Edge, len(g.Nodes))
-	for _, e := range g.Edges {
-		out[e.From] = append(out[e.From], e)
-	}
-	for n := range g.Nodes {
-		figures.States++
-		if what := b.visit(n, out[n], &figures); what != "" {
-			return figures, &Difference{What: vars(g.Nodes[n].Vars) + ": " + what}
-		}
-	}
-	for i, row := range b.table {
-		if b.met[i] == 0 && row.Why == "" {
-			return figures, &Difference{What: "this row of the table was never met: " + row.From + " + " + row.Event + ", " + row.Action}
-		}
-	}
-	if err := b.serves(g, out, &figures); err != nil {
-		return figures, err
-	}
-	return figures, nil
-}
-
-func (b *bargeinExchange) visit(n int, out []graph.Edge, figures *Figures) string {
-	x := b.nodes[n]
-	state, err := x.client()
-	if err != nil {
-		return err.Error()
-	}
-	meetings, err := x.meetings()
-	if err != nil {
-		return err.Error()
-	}
-	for _, m := range meetings {
-		d := x.driver()
-		next, taken, err := b.meet(state, &d, m)
-		if err != nil {
-			return m.action + ": " + err.Error()
-		}
-		at := slices.IndexFunc(out, func(e graph.Edge) bool { return e.Action == m.action })
-		switch {
-		case at < 0 && (m.comes || taken):
-			return "the spec has no " + m.action
-		case at < 0:
-			figures.Refused++
-			continue
-		case !m.comes && !taken:
-			return "the code ignores " + m.action
-		}
-		if what := x.differs(b.nodes[out[at].To], next, d, m.action == "Close"); what != "" {
-			return m.action + ": " + what
-		}
-		figures.Edges++
-		out = slices.Delete(slices.Clone(out), at, at+1)
-	}
-	return b.others(x, out)
-}
-
-// differs returns how the spec's next state differs from the code's, or "".
-func (x exchange) differs(to exchange, next bargein.State, d bargeinDriver, closes bool) string {
-	want, err := to.client()
-	if err != nil {
-		return err.Error()
-	}
-	if want != next {
-		return fmt.Sprintf("the spec's client is then %s %v, the code's %s %v", want.Name(), want, next.Name(), next)
-	}
-	up := x.Up
-	if x.Server.Kind != "plain" { // which is told nothing
-		up = slices.Concat(x.Up, d.sent)
-	}
-	if closes {
-		up = nil
-	}
-	d.sent = nil
-	is := to.driver()
-	if len(d.Timers) == 0 && len(is.Timers) == 0 {
-		d.Timers, is.Timers = nil, nil
-	}
-	if !reflect.DeepEqual(d, is) || !slices.Equal(up, to.Up) {
-		return fmt.Sprintf("in the spec the driver has then %+v and has sent %v, in the code %+v and %v", is, to.Up, d, up)
-	}
-	return ""
-}
-
-// others checks the server's steps: none of them changes the client.
-func (b *bargeinExchange) others(x exchange, out []graph.Edge) string {
-	clients := []string{"Onset", "Sustained", "VoiceEnded", "Ended", "BeganAgain", "Close", "Expire", "Hear", "RecvDown"}
-	for _, e := range out {
-		if slices.Contains(clients, e.Action) {
-			return "only the spec can take " + e.Label()
-		}
-		to := b.nodes[e.To]
-		if to.Client != x.Client || !reflect.DeepEqual(to.Driver, x.Driver) {
-			return e.Label() + " changes the client"
-		}
-	}
-	return ""
+	return next, b.table[row].Why == ""
 }

@@ -40,7 +40,7 @@ func (twoKeys) Name() string { return "idempotency" }
 func (k twoKeys) Compare(g *graph.Graph) (Figures, error) {
 	type keys = [2]idempotency.State
 	return Part[keys, idempotency.Effect]{
-		Spec: k.Name(), First: keys{idempotency.Free{}, idempotency.Free{}},
+		Spec: k.Name(), Starts: []keys{{idempotency.Free{}, idempotency.Free{}}},
 		Step: func(s keys, step move) (keys, []idempotency.Effect, string) {
 			try := step.number("t")
 			of := (try - 1) / 2

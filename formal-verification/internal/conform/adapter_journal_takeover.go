@@ -51,7 +51,7 @@ func journalTakeover() Comparer { return takeoverOf(journal.Table) }
 
 func takeoverOf(table machine.Table[journal.State, journal.Event, journal.Effect]) Comparer {
 	return Part[owners, journal.Effect]{
-		Spec: "journal_takeover", First: owners{journal.Resting{}, nil},
+		Spec: "journal_takeover", Starts: []owners{{journal.Resting{}, nil}},
 		Step: func(m owners, step move) (owners, []journal.Effect, string) {
 			run := takeoverRun{owners: m, table: table, was: decoded[takeover](step.was), is: decoded[takeover](step.is)}
 			run.take(step)

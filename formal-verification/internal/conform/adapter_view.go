@@ -52,8 +52,8 @@ func (viewClient) Name() string { return "view" }
 func (a viewClient) Compare(g *graph.Graph) (Figures, error) {
 	settings := view.Opened{Interrupts: true, Answers: true}
 	return Part[viewEnds, said]{
-		Spec:  "view",
-		First: viewEnds{server: view.Next(view.Closed{}, settings), model: view.New().Hear(settings, 0)},
+		Spec:   "view",
+		Starts: []viewEnds{{server: view.Next(view.Closed{}, settings), model: view.New().Hear(settings, 0)}},
 		Step: func(w viewEnds, step move) (viewEnds, []said, string) {
 			next, out := a.step(w, step)
 			return next, out, ""

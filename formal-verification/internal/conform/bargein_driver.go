@@ -4,29 +4,26 @@ package conform
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/antiphon-rt/antiphon/coord/bargein"
 )
 
-// bargeinDriver performs the client's effects. It has the level, the timers, the playback and the messages that were sent.
+// bargeinDriver has the level, the timers and the playback of the client.
 type bargeinDriver struct {
 	Level                   string
 	Muted, Begun            bool
 	At, Mark, Watch, Newest int
 	Timers                  []int
-	sent                    []string
-	wrong                   string // an effect that says something else than is so, or comes too early
 }
 
-// driver returns the driver of the node. Its effects do not change the node.
-func (x exchange) driver() bargeinDriver {
-	d := x.Driver
-	d.Timers = slices.Clone(d.Timers)
-	return d
+// clientDriver performs the client's effects. It also has the messages that were sent.
+type clientDriver struct {
+	bargeinDriver
+	sent  []string
+	wrong string // an effect that says something else than is so, or comes too early
 }
 
-func (d *bargeinDriver) plays(mark int) {
+func (d *clientDriver) plays(mark int) {
 	if mark == bargeinSilence-1 || d.Muted {
 		return // the next response is no place in this one
 	}
@@ -35,13 +32,13 @@ func (d *bargeinDriver) plays(mark int) {
 	}
 }
 
-func (d *bargeinDriver) must(f bargein.Effect, so bool) {
+func (d *clientDriver) must(f bargein.Effect, so bool) {
 	if !so {
 		d.wrong = fmt.Sprintf("%s %v", f.Name(), f)
 	}
 }
 
-func (d *bargeinDriver) perform(f bargein.Effect) {
+func (d *clientDriver) perform(f bargein.Effect) {
 	switch f := f.(type) {
 	case bargein.Duck:
 		d.must(f, d.Level != "ducked")

@@ -2,7 +2,7 @@ package conform
 
 import (
 	"fmt"
-	"reflect"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +21,7 @@ import (
 // The server's half of the comparison with bargein.fizz. Next to every state of the spec there is a whole session of coord/session
 // with a small driver. Every step of the spec's server is an event of this session, and both must reach the same state.
 
-// serving is the server of a node of the spec, with the session of the code that it is compared with.
+// serving has the variables of the spec's server.
 type serving struct {
 	Kind, Turn, Play       string
 	Pos, Sent, Start, Cand int
@@ -29,65 +29,57 @@ type serving struct {
 	Stop, Back             []int
 	Dead, Said             bool
 	Next                   string
-	up, down               []string
-	media                  []int
-	asking, cut            int // the candidate that is told of; where the item must be cut
-	wrong                  string
-	session                session.State
-	next                   nextFunc
-	met                    map[string]bool
-	acted                  bool // the code has not ignored all of it
+}
+
+// server is the server of a node, with the session of the code that it is compared with.
+type server struct {
+	serving
+	up, down    []string
+	media       []int
+	asking, cut int // the candidate that is told of; where the item must be cut
+	wrong       string
+	session     session.State
+	next        nextFunc
+	met         map[string]bool
+	acted       bool // the code has not ignored all of it
 }
 
 // units returns UNITS of the spec for this kind of server.
-func (v *serving) units() int {
+func (v *server) units() int {
 	if v.Kind == "extended" {
 		return 1
 	}
 	return 2
 }
 
-// serverPlace is a node of the spec together with the session of the code there.
-type serverPlace struct {
-	node    int
-	session session.State
-}
-
-// serves compares the server's half of the spec with the code.
-func (b *bargeinExchange) serves(g *graph.Graph, out [][]graph.Edge, figures *Figures) error {
+// compareServer compares the server's half of the spec with the code.
+func (b *bargeinExchange) compareServer(g *graph.Graph) (Figures, error) {
 	b.served = map[string]bool{}
-	var queue []serverPlace
-	came := map[serverPlace]bool{}
-	arrive := func(p serverPlace) {
-		if !came[p] {
-			came[p] = true
-			queue = append(queue, p)
-			figures.States++
-		}
-	}
+	var starts []driven[session.State]
 	for _, n := range g.Init {
 		s, err := b.begins(b.nodes[n])
 		if err != nil {
-			return err
+			return Figures{}, err
 		}
-		arrive(serverPlace{n, s})
+		starts = append(starts, s)
 	}
-	for len(queue) > 0 {
-		at := queue[0]
-		queue = queue[1:]
-		if len(came) > maxPairs {
-			return &Difference{What: "the exchange has ever more sessions"}
-		}
-		if what := b.serve(at, out[at.node], figures, arrive); what != "" {
-			return &Difference{What: vars(g.Nodes[at.node].Vars) + ": " + what}
-		}
+	figures, err := Part[driven[session.State], said]{
+		Spec: "bargein", Starts: starts, Step: b.serverStep,
+		WithoutEffects: true, Ghosts: []string{"c", "p", "g", "up", "down", "media"},
+		May: func(c driven[session.State], node int) []string {
+			return slices.Sorted(maps.Keys(b.nodes[node].serverMeets(c.code)))
+		},
+		Vars: func(c driven[session.State]) map[string]string { return map[string]string{"s": c.driver} },
+	}.Compare(g)
+	if err != nil {
+		return figures, err
 	}
 	for _, action := range bargeinServes {
 		if !b.served[action] {
-			return &Difference{What: "the server's playout never does this in the exchange: " + action}
+			return figures, &Difference{What: "the server's playout never does this in the exchange: " + action}
 		}
 	}
-	return nil
+	return figures, nil
 }
 
 // bargeinServes are the rows of coord/playout that this comparison must visit.
@@ -97,95 +89,77 @@ var bargeinServes = []string{
 }
 
 // begins returns a session that plays its first response.
-func (b *bargeinExchange) begins(x exchange) (session.State, error) {
-	config := session.Config{Interrupt: true, CreateResponse: true, Reports: x.Server.Kind != "plain"}
-	v := serving{session: session.New(config), next: b.next, met: map[string]bool{}, Stop: make([]int, 2), Back: make([]int, 2)}
+func (b *bargeinExchange) begins(x exchange) (driven[session.State], error) {
+	config := session.Config{Interrupt: true, CreateResponse: true, Reports: x.S.Kind != "plain"}
+	v := server{serving: x.S, session: session.New(config), next: b.next, met: map[string]bool{}}
 	v.take(session.OfConn{Event: conn.Opened{VAD: true}}, session.OfResponse{Event: response.Create{Request: theRequest}},
 		session.OfPlayout{Event: playout.Begin{Resp: 1}})
-	v.down = nil
 	if _, plays := v.session.Playout.(playout.Playing); !plays {
-		return v.session, &Difference{What: "the server does not begin to play"}
+		return driven[session.State]{}, &Difference{What: "the server does not begin to play"}
 	}
-	return v.named(), nil
+	return driven[session.State]{v.named(), fieldsText(v.serving)}, nil
 }
 
-// serve gives every event that may come in this state to the server.
-func (b *bargeinExchange) serve(at serverPlace, out []graph.Edge, figures *Figures, arrive func(serverPlace)) string {
-	x := b.nodes[at.node]
-	offered := map[string]func(*serving){}
-	if _, closed := at.session.Conn.(conn.Closed); !closed {
-		offered = x.serverMeets()
+// serverStep gives the event of an action to the session.
+func (b *bargeinExchange) serverStep(c driven[session.State], step move) (driven[session.State], []said, string) {
+	x := b.nodes[step.From]
+	do, servers := x.serverMeets(c.code)[step.Action]
+	if !servers {
+		return c, nil, elsewhere
 	}
-	for _, e := range out {
-		to := b.nodes[e.To]
-		do, servers := offered[e.Action]
-		if !servers {
-			if !reflect.DeepEqual(to.Server, x.Server) {
-				return e.Label() + " changes the server"
-			}
-			arrive(serverPlace{e.To, at.session})
-			continue
-		}
-		delete(offered, e.Action)
-		v := b.serving(x, at.session)
-		if do(&v); v.wrong != "" {
-			return e.Label() + ": " + v.wrong
-		}
-		if what := v.differs(to); what != "" {
-			return e.Label() + ": " + what
-		}
-		figures.Edges++
-		arrive(serverPlace{e.To, v.named()})
+	v := server{
+		serving: x.S, up: slices.Clone(x.Up), down: slices.Clone(x.Down), media: slices.Clone(x.Media),
+		session: c.code, next: b.next, met: b.served,
 	}
-	for action, do := range offered {
-		v := b.serving(x, at.session)
-		if do(&v); v.wrong != "" || v.acted {
-			return "only the code can take " + action + " " + v.wrong
-		}
-		figures.Refused++
-	}
-	return ""
-}
-
-func (b *bargeinExchange) serving(x exchange, s session.State) serving {
-	v := x.Server
 	v.Stop, v.Back = slices.Clone(v.Stop), slices.Clone(v.Back)
-	v.up, v.down, v.media = slices.Clone(x.Up), slices.Clone(x.Down), slices.Clone(x.Media)
-	v.session, v.next, v.met = s, b.next, b.served
-	return v
+	do(&v)
+	if step.is == nil {
+		if v.acted || v.wrong != "" {
+			return driven[session.State]{v.named(), v.wrong}, nil, ""
+		}
+		return c, nil, "the server ignores it"
+	}
+	v.describe()
+	if what := v.differs(b.nodes[step.To]); what != "" {
+		return c, nil, what
+	}
+	return driven[session.State]{v.named(), fieldsText(v.serving)}, nil, ""
 }
 
-// serverMeets returns the server's actions that may come now, and what each of them is in the code.
-func (x exchange) serverMeets() map[string]func(*serving) {
-	out := map[string]func(*serving){
-		"Close": (*serving).close, "Confirm": (*serving).confirm,
-		"Reject": func(v *serving) {
+// serverMeets returns the server's actions that may come now, and what each of them is in the code. After the end there are none.
+func (x exchange) serverMeets(s session.State) map[string]func(*server) {
+	if _, closed := s.Conn.(conn.Closed); closed {
+		return nil
+	}
+	out := map[string]func(*server){
+		"Close": (*server).close, "Confirm": (*server).confirm,
+		"Reject": func(v *server) {
 			v.take(session.OfTurn{Event: turn.Misfire{Turn: turn.Open(v.session.Turn)}})
 		},
 	}
-	s := x.Server
+	v := x.S
 	if len(x.Up) > 0 {
-		out["RecvUp"] = (*serving).receive
+		out["RecvUp"] = (*server).receive
 	}
 	if len(x.Media) == 0 {
-		out["Send"] = (*serving).send
+		out["Send"] = (*server).send
 	}
-	if s.Kind == "hurried" {
-		out["ReadyTimeout"] = (*serving).readyTimeout
-		out["HeardTimeout"] = func(v *serving) {
+	if v.Kind == "hurried" {
+		out["ReadyTimeout"] = (*server).readyTimeout
+		out["HeardTimeout"] = func(v *server) {
 			v.cut = v.Start
 			v.take(session.OfPlayout{Event: playout.HeardExpired{Resp: 1}})
 		}
 	}
-	if s.Said || s.Kind != "extended" {
-		out["Answer"] = (*serving).answer
+	if v.Said || v.Kind != "extended" {
+		out["Answer"] = (*server).answer
 	}
-	first := !s.Dead && s.Next == ""
-	if first && s.Kind != "hurried" && x.Client.State != "Silent" && (s.Play != "silent" || s.Kind == "plain") {
-		out["ServerOnset"] = func(v *serving) { v.take(session.OfTurn{Event: turn.Onset{}}) }
+	first := !v.Dead && v.Next == ""
+	if first && v.Kind != "hurried" && x.C.State != "Silent" && (v.Play != "silent" || v.Kind == "plain") {
+		out["ServerOnset"] = func(v *server) { v.take(session.OfTurn{Event: turn.Onset{}}) }
 	}
-	if first && s.Kind == "plain" && s.Turn == "idle" && s.Play == "silent" {
-		out["ReplyAfter"] = func(v *serving) {
+	if first && v.Kind == "plain" && v.Turn == "idle" && v.Play == "silent" {
+		out["ReplyAfter"] = func(v *server) {
 			v.bodyEnds(response.Completed)
 			v.take(session.OfResponse{Event: response.Create{Request: theRequest}}, session.OfPlayout{Event: playout.Begin{Resp: 2}})
 		}
@@ -194,7 +168,7 @@ func (x exchange) serverMeets() map[string]func(*serving) {
 }
 
 // send sends one packet.
-func (v *serving) send() {
+func (v *server) send() {
 	p, plays := v.session.Playout.(playout.Playing)
 	if !plays {
 		return
@@ -216,7 +190,7 @@ func (v *serving) send() {
 
 // receive takes a message of the client. A candidate for an interrupted response was sent before the client received the
 // interruption. Only the newest candidate of a client counts.
-func (v *serving) receive() {
+func (v *server) receive() {
 	words := strings.Fields(v.up[0])
 	v.up, v.acted = v.up[1:], true
 	numbers := make([]int, len(words))
@@ -253,7 +227,7 @@ func (v *serving) receive() {
 }
 
 // place returns the unit of a position. For a silence it is the unit that of has for it.
-func (v *serving) place(mark int, of []int) int {
+func (v *server) place(mark int, of []int) int {
 	if mark > bargeinSilence {
 		return of[mark-bargeinSilence-1]
 	}
@@ -262,7 +236,7 @@ func (v *serving) place(mark int, of []int) int {
 
 func unitPosition(unit int) playout.Position { return playout.Position{Item: 1, MS: uint32(unit)} }
 
-func (v *serving) readyTimeout() {
+func (v *server) readyTimeout() {
 	held, _ := v.session.Playout.(playout.Held)
 	if held.Awaits {
 		v.Back[v.Cand-1] = int(held.At.MS)
@@ -271,7 +245,7 @@ func (v *serving) readyTimeout() {
 }
 
 // confirm confirms the candidate: there is enough speech, or enough words. The body of the response is cancelled.
-func (v *serving) confirm() {
+func (v *server) confirm() {
 	v.cut = v.Sent
 	if v.take(session.OfTurn{Event: turn.Sustained{Turn: turn.Open(v.session.Turn)}}); v.acted {
 		v.bodyEnds(response.ClientCancelled)
@@ -279,19 +253,19 @@ func (v *serving) confirm() {
 }
 
 // answer ends the turn, delivers its text, and brings the first audio of the response to it.
-func (v *serving) answer() {
+func (v *server) answer() {
 	open := turn.Open(v.session.Turn)
 	v.take(session.OfTurn{Event: turn.Silence{Turn: open}}, session.OfTranscription{Event: transcription.Done{Turn: open}},
 		session.OfPlayout{Event: playout.Begin{Resp: 2}})
 }
 
-func (v *serving) bodyEnds(status response.Status) {
+func (v *server) bodyEnds(status response.Status) {
 	v.take(session.OfSynthesis{Event: synthesis.WorkerExited{}},
 		session.OfResponse{Event: response.BodyEnded{ID: body(v.session.Response), Status: status}})
 }
 
 // close ends the session.
-func (v *serving) close() {
+func (v *server) close() {
 	v.take(session.OfConn{Event: conn.Close{Reason: conn.ByClient}})
 	if body(v.session.Response) != 0 {
 		v.bodyEnds(response.ClientCancelled)
@@ -302,14 +276,14 @@ func (v *serving) close() {
 		v.wrong = "the session does not close"
 	}
 	none := []int{0, 0}
-	*v = serving{Kind: v.Kind, Stop: none, Back: none, session: v.session, met: v.met, wrong: v.wrong, acted: true}
+	*v = server{serving: serving{Kind: v.Kind, Stop: none, Back: none}, session: v.session, met: v.met, wrong: v.wrong, acted: true}
 }
 
 // take gives events to the session and performs the effects. Events that follow at once are taken at once.
-func (v *serving) take(events ...session.Event) { v.takeAt(v.Pos, events...) }
+func (v *server) take(events ...session.Event) { v.takeAt(v.Pos, events...) }
 
 // takeAt is take while the client plays this unit of the response.
-func (v *serving) takeAt(unit int, events ...session.Event) {
+func (v *server) takeAt(unit int, events ...session.Event) {
 	for _, e := range events {
 		to, effects, steps := v.next(v.session, unitPosition(unit), e)
 		v.acted = v.acted || to != v.session || len(effects) > 0
@@ -328,14 +302,14 @@ func (v *serving) takeAt(unit int, events ...session.Event) {
 	}
 }
 
-func (v *serving) must(f session.Effect, so bool) {
+func (v *server) must(f session.Effect, so bool) {
 	if !so && v.wrong == "" {
 		v.wrong = fmt.Sprintf("the driver is told %s %+v", f.Name(), f)
 	}
 }
 
 // perform does what an effect asks of the driver.
-func (v *serving) perform(f session.Effect) {
+func (v *server) perform(f session.Effect) {
 	switch f := f.(type) {
 	case turn.BargeIn:
 		v.down = append(v.down, "confirmed 1")
@@ -366,23 +340,16 @@ func (v *serving) perform(f session.Effect) {
 	}
 }
 
-// differs returns how the spec's next server differs from the code's, or "".
-func (v *serving) differs(to exchange) string {
-	v.describe()
-	is := *v
-	is.up, is.down, is.media = nil, nil, nil
-	is.asking, is.cut, is.wrong, is.session, is.next, is.met, is.acted = 0, 0, "", session.State{}, nil, nil, false
-	if !reflect.DeepEqual(is, to.Server) {
-		return fmt.Sprintf("the spec's server is then %+v, the code's %+v", to.Server, is)
-	}
-	if !slices.Equal(v.up, to.Up) || !slices.Equal(v.down, to.Down) || !slices.Equal(v.media, to.Media) {
+// differs returns what is wrong, or how what is on its way differs from the spec, or "".
+func (v *server) differs(to exchange) string {
+	if v.wrong == "" && !(slices.Equal(v.up, to.Up) && slices.Equal(v.down, to.Down) && slices.Equal(v.media, to.Media)) {
 		return fmt.Sprintf("under way are then %v, %v and %v in the spec, %v, %v and %v in the code", to.Up, to.Down, to.Media, v.up, v.down, v.media)
 	}
-	return ""
+	return v.wrong
 }
 
 // describe writes the session into the variables of the spec.
-func (v *serving) describe() {
+func (v *server) describe() {
 	v.Turn = map[string]string{"Idle": "idle", "Candidate": "candidate", "Speaking": "speaking"}[v.session.Turn.Name()]
 	v.Play, v.Start, v.Ready, v.Rejected = "silent", 0, false, false
 	v.Said = v.Dead
@@ -408,7 +375,7 @@ func (v *serving) describe() {
 
 // named returns the session with the smallest numbers for its turns and the same number for every generation. The two responses
 // keep their numbers.
-func (v *serving) named() session.State {
+func (v *server) named() session.State {
 	same := func(r machine.Response) machine.Response { return r }
 	return ranked(func(_ func(machine.Response) machine.Response, of func(machine.Turn) machine.Turn) session.State {
 		return renamed(v.session, same, of)

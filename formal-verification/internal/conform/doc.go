@@ -11,4 +11,8 @@
 // There is one adapter for each specification. It says which label of the specification is
 // which event of the code, and which variable is which field. Start with
 // adapter_response.go.
+//
+// A specification may also describe what is not our code, such as a store or a network.
+// Such a specification takes its own steps, and its adapter says what each step is for our
+// code (Part).
 package conform

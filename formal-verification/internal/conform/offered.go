@@ -178,45 +178,23 @@ func (o *Offers) Missing() map[string][]string {
 // never stands for all events of a state in which none was sent.
 const never = "never"
 
-// MissingInAll returns what is missing in each of lists.
-func MissingInAll(lists ...map[string][]string) map[string][]string {
-	out := map[string][]string{}
-	candidates := map[string]map[string]bool{}
-	for _, l := range lists {
-		for at, items := range l {
-			if candidates[at] == nil {
-				candidates[at] = map[string]bool{}
-			}
-			for _, item := range items {
-				candidates[at][item] = true
-			}
-		}
-	}
-	for at, items := range candidates {
-		for _, item := range slices.Sorted(maps.Keys(items)) {
-			if everywhere(lists, at, item) && !covered(lists, at, item) {
-				out[at] = append(out[at], item)
+// Together returns what several adapters offered together.
+func Together(all ...*Offers) *Offers {
+	out := newOffers()
+	for _, o := range all {
+		maps.Copy(out.pairs, o.pairs)
+		maps.Copy(out.met, o.met)
+		maps.Copy(out.sent, o.sent)
+		maps.Copy(out.given, o.given)
+		for key, classes := range o.open {
+			for _, c := range classes {
+				if !slices.Contains(out.open[key], c) {
+					out.open[key] = append(out.open[key], c)
+				}
 			}
 		}
 	}
 	return out
-}
-
-// everywhere says whether each list lacks item, by itself or with all of its event or its state.
-func everywhere(lists []map[string][]string, at, item string) bool {
-	event, _, _ := strings.Cut(item, " ")
-	for _, l := range lists {
-		if !slices.ContainsFunc(l[at], func(m string) bool { return m == item || m == event || m == never }) {
-			return false
-		}
-	}
-	return true
-}
-
-// covered says whether something that says more than item is missing everywhere, too.
-func covered(lists []map[string][]string, at, item string) bool {
-	event, _, part := strings.Cut(item, " ")
-	return item != never && everywhere(lists, at, never) || part && everywhere(lists, at, event)
 }
 
 // --- what records the offers

@@ -40,7 +40,7 @@ type System[S comparable, E any, F machine.Named, D comparable] struct {
 	// Events returns all events that may come in this state, also late, stale and unknown ones. Their labels are unique.
 	Events func(S, D) []Labelled[E]
 	// EventsAt is in place of Events where the events depend on the node of the spec and on the edges that leave it.
-	EventsAt func(s S, d D, at graph.Node, out []graph.Edge) []Labelled[E]
+	EventsAt func(S, D, spot) []Labelled[E]
 	// Grow returns the domain after an event that was not ignored. Nil: it stays the same.
 	Grow func(D, E) D
 	// Vars returns the values of the spec's variables in this state, in JSON, except those of fx, bad and the ghosts.
@@ -50,6 +50,15 @@ type System[S comparable, E any, F machine.Named, D comparable] struct {
 	Hidden bool
 	// Ghosts are the variables that only the spec has, for its assertions. A variable that is neither compared nor a ghost is a difference.
 	Ghosts []string
+	// WithoutEffects: the spec has no fx. What the effects do is in its other variables.
+	WithoutEffects bool
+}
+
+// spot is a node of a spec with the edges that leave it.
+type spot struct {
+	graph.Node
+	node int
+	out  []graph.Edge
 }
 
 // Machine is the adapter of one table.
@@ -102,9 +111,9 @@ func (m Machine[S, E, F, D]) Compare(g *graph.Graph) (Figures, error) {
 
 // system returns the table as a System. met records which rows were visited.
 func (m Machine[S, E, F, D]) system(met []bool) System[S, E, F, D] {
-	var eventsAt func(S, D, graph.Node, []graph.Edge) []Labelled[E]
+	var eventsAt func(S, D, spot) []Labelled[E]
 	if m.EventsAt != nil {
-		eventsAt = func(s S, _ D, at graph.Node, _ []graph.Edge) []Labelled[E] { return m.EventsAt(s, at) }
+		eventsAt = func(s S, _ D, at spot) []Labelled[E] { return m.EventsAt(s, at.Node) }
 	}
 	return System[S, E, F, D]{
 		Spec:   m.Spec,

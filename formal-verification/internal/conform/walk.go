@@ -58,7 +58,7 @@ func newWalk[S comparable, E any, F machine.Named, D comparable](s System[S, E, 
 	}
 	if s.EventsAt == nil {
 		events := s.Events
-		s.EventsAt = func(s S, d D, _ graph.Node, _ []graph.Edge) []Labelled[E] { return events(s, d) }
+		s.EventsAt = func(s S, d D, _ spot) []Labelled[E] { return events(s, d) }
 	}
 	return &walk[S, E, F, D]{
 		System: s, g: g, actions: map[string]bool{}, same: canon{}, came: map[place[S, D]]arrival[S, D]{},
@@ -165,7 +165,7 @@ func (w *walk[S, E, F, D]) visit(at place[S, D]) error {
 		return &Difference{What: fmt.Sprintf("more than %d pairs of a spec's state and one of the code: is there a field that no variable has?", maxPairs)}
 	}
 	events := map[string]E{}
-	offered := w.EventsAt(at.state, at.domain, w.g.Nodes[at.node], w.out[at.node])
+	offered := w.EventsAt(at.state, at.domain, spot{w.g.Nodes[at.node], at.node, w.out[at.node]})
 	for _, l := range offered {
 		if _, twice := events[flags.Replace(l.Label)]; twice {
 			return &Difference{w.path(at, l.Label), "the adapter has two events of this label"}
@@ -198,7 +198,7 @@ func (w *walk[S, E, F, D]) visit(at place[S, D]) error {
 func (w *walk[S, E, F, D]) both(at place[S, D], edge graph.Edge, e E) error {
 	label := edge.Label()
 	next, effects, why := w.Step(at.state, e)
-	if why != "" {
+	if why != "" && why != elsewhere {
 		return &Difference{w.path(at, label), "the spec takes this step, the code ignores it: " + why}
 	}
 	domain := w.Grow(at.domain, e)
@@ -208,7 +208,9 @@ func (w *walk[S, E, F, D]) both(at place[S, D], edge graph.Edge, e E) error {
 	if what := w.otherEffects(edge.To, effects); what != "" {
 		return &Difference{w.path(at, label), "the effects differ:" + what}
 	}
-	w.figures.Edges++
+	if why != elsewhere {
+		w.figures.Edges++
+	}
 	w.arrive(place[S, D]{edge.To, next, domain}, arrival[S, D]{at, label})
 	return nil
 }
@@ -256,6 +258,9 @@ func (w *walk[S, E, F, D]) unlike(node int, s S, d D) string {
 
 // otherEffects returns how the effects of the step to the node differ from those of the code, or "".
 func (w *walk[S, E, F, D]) otherEffects(node int, effects []F) string {
+	if w.WithoutEffects {
+		return ""
+	}
 	spec, known := w.g.Nodes[node].Vars[effectsVar]
 	if !known {
 		spec = "no such variable"

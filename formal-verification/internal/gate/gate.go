@@ -65,6 +65,7 @@ type SpecReport struct {
 	Problems []string
 	// Missing is what the spec's adapter never offered the code, by the machine and its state.
 	Missing map[string][]string
+	offers  *conform.Offers
 }
 
 // Passed reports whether the run found no problem.

@@ -212,7 +212,7 @@ func (s *spec) conform(r check.Result) {
 		defer func() { <-s.slots }()
 		began := time.Now()
 		figures, offers, err := conform.CompareAndList(m, r.Graph)
-		s.Missing = offers.Missing()
+		s.Missing, s.offers = offers.Missing(), offers
 		s.Figures.ConformSeconds = time.Since(began).Seconds()
 		s.Figures.Pairs, s.Figures.Compared, s.Figures.Refused = figures.States, figures.Edges, figures.Refused
 		if err != nil {

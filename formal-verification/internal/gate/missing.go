@@ -29,18 +29,18 @@ func ofSession(name string) bool { return name == "session" || strings.HasPrefix
 // missing returns the sections of the list. Without all, the one of the session's specs together is left out.
 func (r Report) missing(all bool) map[string]string {
 	out := map[string]string{}
-	var sessions []map[string][]string
+	var sessions []*conform.Offers
 	for _, s := range r.Specs {
 		if len(s.Problems) > 0 || s.Missing == nil {
 			continue
 		}
 		out[s.Name] = missingLines(s.Missing)
-		if ofSession(s.Name) {
-			sessions = append(sessions, s.Missing)
+		if s.offers != nil && ofSession(s.Name) {
+			sessions = append(sessions, s.offers)
 		}
 	}
 	if all && len(sessions) > 0 {
-		out[inNoSession] = missingLines(conform.MissingInAll(sessions...))
+		out[inNoSession] = missingLines(conform.Together(sessions...).Missing())
 	}
 	return out
 }

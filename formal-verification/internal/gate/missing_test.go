@@ -28,9 +28,6 @@ func TestCompareMissing(t *testing.T) {
 session
   turn Idle: Clear, Silence, Onset agent_audible=true
 
-session, all together
-  turn Idle: Clear, Onset agent_audible=true, Silence
-
 session_end
   turn Idle: never
 

@@ -1,6 +1,6 @@
 // Package trace checks what a real server did. `antiphon serve --trace FILE` writes a log with one step of one machine on each
-// line. The package checks that these steps are steps of the machines' tables and of the specs. For the specs it renames the
-// identifiers, because a spec has only a few.
+// line. The package checks that these steps are steps of the machines' tables and of the specs. A spec has only a few
+// identifiers, so a step is compared with it by a form in which the identifiers of both are numbered alike.
 //
 // For every line it checks that
 //   - it has exactly the fields that it should have, with values of that machine;
@@ -8,7 +8,7 @@
 //   - the table has a row for the state and the event with this action, this next state and these effects in this order, or ignores the
 //     event for this reason. If the composition sets the machine's state itself, or does not give it an event, the composition's rules hold;
 //   - the machine's invariants hold;
-//   - the spec takes the same step, or ignores the event, in the renamed state (see Spec).
+//   - the spec takes the same step, or ignores the event, in that form (see Spec).
 //
 // The log has the events that a session took and the effects that it performed. A response out of band is no session, and has
 // steps alone. Of a session it is also checked that

@@ -71,7 +71,7 @@ func TestSpec(t *testing.T) {
 	t.Run("what a spec does not know is said to be beyond it", func(t *testing.T) {
 		of := machine.Request{Turn: 1}
 		gomega.NewWithT(t).Expect(specs[0].ask(step{
-			from: response.Replacing{Old: 1, Next: 2}, event: response.CreateByTurn{ID: 9, Interrupt: true, Request: of}, to: response.Idle{},
+			from: response.Replacing{Old: 1, Next: 2}, event: response.CreateByTurn{ID: 1, Interrupt: true, Request: of}, to: response.Idle{},
 			effects: []machine.Named{response.EmitCreated{ID: 3, Request: of}, response.EmitCreated{ID: 4, Request: of}},
 		})).To(gomega.Equal(answer{beyond: true}))
 	})
