@@ -5,7 +5,6 @@ package conform
 import (
 	"fmt"
 	"reflect"
-	"strings"
 
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
@@ -61,32 +60,26 @@ func playoutEvents(s playout.State, g playout.Seen) []Labelled[playout.Event] {
 	cut, _ := s.(playout.Cut)
 	for reply := machine.Response(1); reply <= playoutReplies; reply++ {
 		for segment := range uint32(playoutGens + 1) {
-			label := own("Drained", playing == playout.Playing{Resp: reply, Gen: segment})
-			o.add(playout.Drained{Resp: reply, Gen: segment}, "%s reply=%d segment=%d", label, reply, segment)
+			own := playing == playout.Playing{Resp: reply, Gen: segment}
+			o.addOwn(own, playout.Drained{Resp: reply, Gen: segment}, "Drained", " reply=%d segment=%d", reply, segment)
 		}
 		o.missed(s, g, reply)
-		o.add(playout.Heard{Resp: reply, At: playoutPositions[2]}, "%s reply=%d", own("Heard", reply == cut.Resp), reply)
-		o.add(playout.HeardExpired{Resp: reply}, "%s reply=%d", own("HeardExpired", reply == cut.Resp), reply)
+		o.addOwn(reply == cut.Resp, playout.Heard{Resp: reply, At: playoutPositions[2]}, "Heard", " reply=%d", reply)
+		o.addOwn(reply == cut.Resp, playout.HeardExpired{Resp: reply}, "HeardExpired", " reply=%d", reply)
 	}
 	return o.offer
 }
 
-// playoutOffers collects events with their labels. After "own" the label has the name of the action alone.
+// playoutOffers collects events with their labels.
 type playoutOffers struct{ offer[playout.Event] }
 
-func own(action string, is bool) string {
-	if is {
-		return "own " + action
+// addOwn adds an event whose label has the values a only if they are not the machine's own.
+func (o *playoutOffers) addOwn(own bool, e playout.Event, action, values string, a ...any) {
+	label := action
+	if !own {
+		label += fmt.Sprintf(values, a...)
 	}
-	return action
-}
-
-func (o *playoutOffers) add(e playout.Event, label string, a ...any) {
-	label = fmt.Sprintf(label, a...)
-	if rest, is := strings.CutPrefix(label, "own "); is {
-		label, _, _ = strings.Cut(rest, " ")
-	}
-	o.offer.add(e, "%s", label)
+	o.add(e, "%s", label)
 }
 
 // missed adds the events that say what a cut network has lost of a reply. It leaves them out where the reply may need a segment beyond
@@ -96,11 +89,7 @@ func (o *playoutOffers) missed(s playout.State, g playout.Seen, reply machine.Re
 	for place := 1; place < len(playoutPositions) && g.Gen < playoutGens; place++ {
 		for turn := machine.Turn(0); turn <= playoutTurns && (ends || turn == 0); turn++ {
 			e := playout.Missed{Resp: reply, From: playoutPositions[place], Candidate: turn}
-			if reply == max(silent.Last, g.Resp) {
-				o.add(e, "Missed place=%d turn=%d", place, turn)
-			} else {
-				o.add(e, "Missed place=%d turn=%d reply=%d", place, turn, reply)
-			}
+			o.addOwn(reply == max(silent.Last, g.Resp), e, fmt.Sprintf("Missed place=%d turn=%d", place, turn), " reply=%d", reply)
 		}
 	}
 }
@@ -110,13 +99,10 @@ func (o *playoutOffers) ofTurn(s playout.State, g playout.Seen, turn machine.Tur
 	held, is := s.(playout.Held)
 	o.add(playout.Reject{Candidate: turn}, "Reject turn=%d", turn)
 	o.add(playout.Ready{Candidate: turn, At: playoutPositions[1]}, "Ready turn=%d", turn)
-	o.add(playout.ReadyExpired{Candidate: turn}, "%s turn=%d", own("ReadyExpired", turn == held.Client), turn)
+	o.addOwn(turn == held.Client, playout.ReadyExpired{Candidate: turn}, "ReadyExpired", " turn=%d", turn)
 	for _, reports := range []bool{false, true} {
-		if label := "Confirm reports=%t"; is && turn == held.Candidate {
-			o.add(playout.Confirm{Candidate: turn, Reports: reports}, label, reports)
-		} else {
-			o.add(playout.Confirm{Candidate: turn, Reports: reports}, label+" turn=%d", reports, turn)
-		}
+		confirm := playout.Confirm{Candidate: turn, Reports: reports}
+		o.addOwn(is && turn == held.Candidate, confirm, fmt.Sprintf("Confirm reports=%t", reports), " turn=%d", turn)
 		if g.Gen < playoutGens && (!is || turn > held.Candidate || reports && turn > held.Client) {
 			o.add(playout.Candidate{Candidate: turn, Heard: playoutPositions[turn], Reports: reports}, "Candidate turn=%d reports=%t", turn, reports)
 		}
