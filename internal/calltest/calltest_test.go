@@ -127,6 +127,20 @@ func begin(t *testing.T, p *pipeline.Pipeline) *Target {
 	return &Target{URL: h.URL, Loopback: true, Patience: time.Minute}
 }
 
+// inMemory starts a server in the bubble of the test, so that the call takes virtual time.
+func inMemory(t *testing.T, p *pipeline.Pipeline) *Target {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	s, err := server.New(server.Config{Pipeline: p, Loopback: true, LoopbackOnly: true})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	target, end := InMemory(s)
+	t.Cleanup(func() {
+		g.Expect(s.Close(context.Background())).To(gomega.Succeed())
+		end()
+	})
+	return target
+}
+
 const tools = `tools:
 - name: weather
   parameters: {type: object, properties: {days: {type: integer}}, required: [days]}
@@ -168,12 +182,9 @@ func TestCalls(t *testing.T) {
 			gomega.HavePrefix("13: the agent has given no answer: "),
 		}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		of := func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			target := begin(t, scripted.New(scripted.Options{}))
-			if row.problems != nil {
-				target.Patience = 5 * time.Second
-			}
+			target := inMemory(t, scripted.New(scripted.Options{}))
 			f, err := Load(file(t, row.text))
 			g.Expect(err).NotTo(gomega.HaveOccurred())
 			g.Expect(f.Name).To(gomega.Equal("a call"))
@@ -185,7 +196,8 @@ func TestCalls(t *testing.T) {
 			}
 			g.Expect(problems).To(gomega.HaveExactElements(row.problems...), strings.Join(r.Transcript, "\n"))
 			g.Expect(r.Keep(t.TempDir(), "x")).To(gomega.Succeed())
-		})
+		}
+		t.Run(name, func(t *testing.T) { synctest.Test(t, of) })
 	}
 }
 
@@ -205,7 +217,9 @@ func (honest) Generate(_ context.Context, r pipeline.Request, emit func(pipeline
 }
 
 // TestTheJudge: the server's model reads the call and judges it, in a session of its own.
-func TestTheJudge(t *testing.T) {
+func TestTheJudge(t *testing.T) { synctest.Test(t, judge) }
+
+func judge(t *testing.T) {
 	g := gomega.NewWithT(t)
 	p := scripted.New(scripted.Options{})
 	p.Model = honest{}
@@ -216,7 +230,7 @@ func TestTheJudge(t *testing.T) {
 - answer: {judge: the agent was rude}
 `))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	r, err := Play(t.Context(), begin(t, p), f)
+	r, err := Play(t.Context(), inMemory(t, p), f)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(r.Problems).To(gomega.ConsistOf(f.Path + `:5: the judge finds this not true: the agent was rude: "No, it was not."`))
 }
