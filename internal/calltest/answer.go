@@ -47,6 +47,9 @@ func (c *call) answer(ctx context.Context, want *Answer) error {
 		return err
 	}
 	c.asked = false
+	if err := c.hear(ctx, entry); err != nil {
+		return err
+	}
 	if entry.Failed {
 		c.pend("the answer has failed: %s", entry.Note)
 	}
@@ -60,6 +63,19 @@ func (c *call) answer(ctx context.Context, want *Answer) error {
 		return c.judge(ctx, want.Judge)
 	}
 	return nil
+}
+
+// hear waits for the playback of an answer that has not begun: over a WebSocket it begins a moment after an answer that is made at once.
+func (c *call) hear(ctx context.Context, entry sdk.Entry) error {
+	if _, heard := c.firstSound(); heard || !entry.Spoken || entry.Interrupted || entry.Failed {
+		return nil
+	}
+	short, cancel := context.WithTimeout(ctx, answerGap)
+	defer cancel()
+	if c.speaker.AwaitSound(short) != nil {
+		return nil // it has no sound
+	}
+	return c.await(ctx, "the agent's answer has no end", func(s sdk.Snapshot) bool { return s.State == sdk.Listening })
 }
 
 // next returns the place of the first answer that no step has taken, and that was heard to its end or cut; -1 if there is none yet.
@@ -146,7 +162,10 @@ func (c *call) compareTimes(want *Answer, interrupted bool) {
 		one.Yield = max(c.yielded().Sub(c.began), time.Millisecond)
 	}
 	c.over = false
-	if want.Within > 0 && (one.First == 0 || one.First > want.Within) {
+	switch {
+	case want.Within > 0 && one.First == 0:
+		c.pend("the answer was to be heard within %v, and was not heard after the user's last words", want.Within)
+	case one.First > want.Within && want.Within > 0:
 		c.pend("the answer was to be heard within %v, and was heard after %v", want.Within, one.First)
 	}
 	switch {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/xml"
+	"errors"
 	"flag"
 	"io"
 	"math"
@@ -295,7 +296,7 @@ func TestPicture(t *testing.T) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(out.String()).To(gomega.Equal(string(golden)))
 	for d := xml.NewDecoder(&out); ; { // it is XML
-		if _, err := d.Token(); err == io.EOF {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
 			break
 		} else {
 			g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -372,4 +373,18 @@ func TestAnInterruptionBetweenTwoSentences(t *testing.T) {
 	c := &call{result: &Result{}, speaker: native.NewSpeaker(0), over: true, began: time.Now()}
 	c.compareTimes(&Answer{Yields: time.Second}, true)
 	g.Expect(c.result.pending).To(gomega.BeEmpty())
+}
+
+// TestAnAnswerThatIsMadeAtOnce: over a WebSocket an answer can be complete before its playback begins. It is heard all the same.
+func TestAnAnswerThatIsMadeAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		script, err := scripted.Parse("script.yaml", []byte("synthesizer: {speedup: 1000000}\n"))
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		f, err := Load(file(t, "call:\n- write: hello\n- answer: {says: you said, within: 1s}\n- silence: 2s\n"))
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		r, err := Play(t.Context(), inMemory(t, scripted.New(scripted.Options{Script: script})), f)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(r.Problems).To(gomega.BeEmpty())
+	})
 }
