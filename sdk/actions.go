@@ -224,7 +224,7 @@ func (s *Session) stopAgent() {
 		seq := s.dialog.Expect(view.Clear{}, "", s.limits.Acknowledge, s.clock.Now())
 		s.send("output_audio_buffer.clear", newJSON(), outgoing.Intent{Kind: outgoing.Clear, Seq: seq})
 		s.bargeIn(s.barge.Interrupted(false, s.moment())) // last, so that the server gets the requests first
-		s.sound.stop(s.clock.Now())
+		s.sound.stop(s.clock.Now() + s.limits.Acknowledge)
 	}
 }
 

@@ -20,7 +20,8 @@ type agentSound struct {
 	ducker   Ducker  // at most one of the two is set
 	rewinder Rewinder
 	gain     float32 // what the prediction has set last
-	// stopBy is when the agent is audible again in any case, after the user has stopped it; Never while it is.
+	// stopBy is when the agent is audible again although the server has not stopped it as the user asked; Never while it is audible. It does not count while
+	// the connection is lost.
 	stopBy time.Duration
 }
 
@@ -47,11 +48,11 @@ func (a *agentSound) setGain(gain float32) {
 	}
 }
 
-// stop keeps the agent silent until the server has stopped it: Ducker.Mute alone ends in a silence, and the server may still send sound of the response after one, for
+// stop keeps the agent silent until the server has stopped it, or until a time: Ducker.Mute alone ends in a silence, and the server may still send sound of the response after one, for
 // example after a rejected candidate.
-func (a *agentSound) stop(now time.Duration) {
+func (a *agentSound) stop(by time.Duration) {
 	if a.ducker != nil {
-		a.stopBy = now + bargein.VerdictTime
+		a.stopBy = by
 		a.ducker.SetGain(0)
 	}
 }

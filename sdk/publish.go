@@ -126,23 +126,20 @@ func (s *Session) nextDeadline() time.Duration {
 		if s.audio.MicAsked {
 			break // the user decides about the microphone, for as long as they want
 		}
-		return deadline.First(s.barge.Deadline, s.sound.stopBy, s.call.begun+s.limits.Connect)
+		return deadline.First(s.barge.Deadline, s.call.begun+s.limits.Connect)
 	case phaseLost:
-		return deadline.First(s.barge.Deadline, s.sound.stopBy, s.call.recovery.Lost+s.limits.Lost, s.call.recovery.Due)
+		return deadline.First(s.barge.Deadline, s.call.recovery.Lost+s.limits.Lost, s.call.recovery.Due)
 	case phaseLive:
 		return deadline.First(s.barge.Deadline, s.sound.stopBy, s.dialog.Deadline(), s.items.Deadline(s.limits.Retrieve))
 	case phaseNone, phaseFailed:
 	}
-	return deadline.First(s.barge.Deadline, s.sound.stopBy)
+	return s.barge.Deadline
 }
 
 // ring ends every wait whose deadline has passed, in the way that is the default for it.
 func (s *Session) ring(now time.Duration) {
 	if deadline.Passed(s.barge.Deadline, now) {
 		s.bargeIn(s.barge.TimedOut(s.moment()))
-	}
-	if deadline.Passed(s.sound.stopBy, now) {
-		s.sound.stopped()
 	}
 	switch s.phase {
 	case phaseNone, phaseFailed:
@@ -158,6 +155,9 @@ func (s *Session) ring(now time.Duration) {
 			s.recoverNow()
 		}
 	case phaseLive:
+		if deadline.Passed(s.sound.stopBy, now) {
+			s.sound.stopped()
+		}
 		for _, t := range s.dialog.TimedOut(now) {
 			s.timedOut(t)
 		}

@@ -35,6 +35,13 @@ type call struct {
 	said    []string        // the words of the user that must reach the model
 	story   []string
 	cuts    []time.Duration // when the network was cut
+	stops   []stop
+}
+
+// stop is a moment at which the user stopped the agent, which the client showed as speaking, and the answer that the user heard then; 0 is none.
+type stop struct {
+	at     time.Duration
+	answer int
 }
 
 // Dial implements sdk.Dialer.
@@ -186,6 +193,9 @@ func (c *call) user() {
 			}
 		case 6:
 			c.tell("the user presses stop")
+			if c.sdk.Snapshot().State == sdk.AgentSpeaking {
+				c.stops = append(c.stops, stop{c.w.now(), c.peer.hears(c.w.now())})
+			}
 			_ = c.sdk.Interrupt()
 		case 7:
 			c.tell("the user closes the microphone, and opens it again")
@@ -226,6 +236,11 @@ func (c *call) listened(complain func(string, ...any)) map[int]*listened {
 			all[h.answer] = l
 		}
 		l.any, l.last = max(l.any, h.to), h.at
+		for _, s := range c.stops {
+			if began := h.at - time.Duration(h.to-h.from)*time.Millisecond; s.answer == h.answer && h.at > s.at+40*time.Millisecond {
+				complain("the user stopped answer %d at %v and hears %d ms of it until %v", h.answer, s.at, (h.at - max(began, s.at)).Milliseconds(), h.at)
+			}
+		}
 		if h.gain != 1 {
 			continue
 		}
@@ -312,6 +327,9 @@ func (c *call) judge(told []pipeline.Message) (wrong []string) {
 		toldWords[w.answer] = w.at + 1
 	}
 	ears := c.listened(complain)
+	if c.peer.gain != 1 {
+		complain("the agent is left at gain %.2f", c.peer.gain)
+	}
 	for answer, words := range toldWords {
 		ms := 0
 		if heard := ears[answer]; heard != nil {

@@ -286,6 +286,16 @@ func (p *peer) Mute() {
 	p.mute, p.silent, p.muteEnd = true, 0, p.w.now()+time.Second
 }
 
+// hears returns the answer that the user has heard in the last two seconds; 0 for none.
+func (p *peer) hears(now time.Duration) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.ear); n > 0 && now-p.ear[n-1].at < 2*time.Second {
+		return p.ear[n-1].answer
+	}
+	return 0
+}
+
 // say lets the user speak. The sound is 24 kHz.
 func (p *peer) say(pcm []int16) {
 	p.mu.Lock()
