@@ -23,11 +23,12 @@ export ANTIPHON_CLIENT_STEPS="$PWD/.cache/clients/steps.txt"
 
 # The examples, the release and what measures sound are steps of their own. The campaign of faults needs a machine without other work: `make faults` runs it.
 packages=$(go -C e2e list ./... | grep -v -e /e2e/examples$ -e /e2e/release$ -e /e2e/faults$ -e /e2e/bargein$)
-alone='/e2e$|/e2e/browser$'
 passed=0
-# shellcheck disable=SC2046 # lists of words
-go -C e2e test -count=1 -vet=off -ldflags='-s -w' -p 3 -timeout 30m $(echo "$packages" | grep -vE "$alone") || passed=1
-# shellcheck disable=SC2046
-go -C e2e test -count=1 -vet=off -ldflags='-s -w' -p 1 -timeout 30m $(echo "$packages" | grep -E "$alone") || passed=1
+tests() { go -C e2e test -count=1 -vet=off -ldflags='-s -w' -timeout 30m "$@" || passed=1; }
+# shellcheck disable=SC2046 # a list of words
+tests -p 3 $(echo "$packages" | grep -v -e '/e2e$' -e '/e2e/browser$')
+# These wait for sound most of the time: three for each processor.
+tests -parallel $(($(nproc) * 3)) .
+tests ./browser
 cat "$ANTIPHON_CLIENT_STEPS"
 exit $passed
