@@ -3,6 +3,7 @@ package e2e
 // The calls of examples/calls that need a real recogniser, played by the program. examples/calls plays the other ones.
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -18,6 +19,8 @@ func TestCallsOfTheExamples(t *testing.T) {
 	for _, name := range []string{"acknowledgement", "bad-line", "recording"} {
 		args = append(args, filepath.Join("..", "examples", "calls", name+".yaml"))
 	}
-	out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput()
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Env = append(os.Environ(), "ANTIPHON_MODELS="+filepath.Join("..", ".cache", "models"))
+	out, err := cmd.CombinedOutput()
 	g.Expect(err).NotTo(gomega.HaveOccurred(), string(out))
 }
