@@ -10,9 +10,6 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/coord/journal"
 )
 
-// noServer is NOBODY of specs/journal_takeover.fizz.
-const noServer = 2
-
 // owners are the machines of both servers. A server without a session has none.
 type owners [2]journal.State
 
