@@ -147,10 +147,6 @@ func (s *Session) messageRefused(in outgoing.Intent, problem *ServerError) {
 	}
 }
 
-func (s *Session) sendText(text string) {
-	s.sendMessage("", text)
-}
-
 // sendMessage sends a message of the user, with or without a picture. If it has words, it also asks for an answer.
 func (s *Session) sendMessage(image, text string) {
 	if s.phase == phaseLost && !s.call.outgoing.TakesMessages() {

@@ -119,7 +119,7 @@ func (s *Session) SendText(text string) error {
 	if len(text) > s.limits.EntryBytes {
 		return &Error{Kind: ErrInvalid, Detail: "the message is too long"}
 	}
-	return s.act(func() { s.sendText(text) }, true)
+	return s.act(func() { s.sendMessage("", text) }, true)
 }
 
 // Interrupt stops the agent: its playback and the response that it is making. It does nothing when the agent does neither. While

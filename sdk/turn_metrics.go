@@ -12,14 +12,9 @@ type turnMeasurement struct {
 	last  *TurnMetrics // Snapshot.LastTurn; replaced, never written to
 }
 
-// newTurn returns metrics in which nothing has happened yet.
-func newTurn(item string) TurnMetrics {
-	return TurnMetrics{ItemID: item, FirstText: Never, FirstSound: Never, PlaybackEnd: Never}
-}
-
 // begin starts a measurement: the user has finished speaking, or has sent a message.
 func (m *turnMeasurement) begin(item string, now time.Duration) {
-	m.turn, m.since, m.on = newTurn(item), now, true
+	m.turn, m.since, m.on = TurnMetrics{ItemID: item, FirstText: Never, FirstSound: Never, PlaybackEnd: Never}, now, true
 }
 
 // answer notes the response to the turn, or the next response to it after a tool call.

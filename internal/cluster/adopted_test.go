@@ -154,7 +154,7 @@ func TestTheListOfAdoptedCalls(t *testing.T) {
 	}
 	text := key.writeAdopted(many)
 	g.Expect(text).To(gomega.HaveLen(maxAdopted * adoptedSize))
-	known := newTable("own")
+	known := table{own: "own", silence: silence, avoidFor: avoidFor}
 	value, err := json.Marshal(record{Name: "other", URL: "http://127.0.0.1:1", Adopted: append(text, text[:adoptedSize-1]...)})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	known.update(map[string]store.Entry{"other": {Value: value, Revision: 7, Written: now}}, now, now)

@@ -87,7 +87,7 @@ func Join(ctx context.Context, cfg Config) (*Node, error) {
 	}
 	n := &Node{cfg: cfg, id: rand.Text()[:idLength], transport: newTransport(cfg.Reach, quietFor), passed: map[string]uint64{}, done: make(chan struct{})}
 	n.changed, n.looking.one = make(chan struct{}, 1), make(chan struct{}, 1)
-	n.table = newTable(n.id)
+	n.table = table{own: n.id, silence: silence, avoidFor: avoidFor}
 	var err error
 	if n.key, err = sharedKey(ctx, cfg.Store, markKey, cfg.Logger); err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)

@@ -41,7 +41,7 @@ func TestWhoGetsANewCall(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for i, onlyIfFull := range []bool{false, true} {
-				known := newTable("own")
+				known := table{own: "own", silence: silence, avoidFor: avoidFor}
 				published := time.Unix(5, 0) // by a clock that has nothing to do with this one
 				known.update(map[string]store.Entry{"other": entry(t, row.other, published)}, published.Add(row.late), now)
 				gomega.NewWithT(t).Expect(known.place(row.own, onlyIfFull, now) != nil).To(gomega.Equal(row.moves[i]), "onlyIfFull %v", onlyIfFull)
@@ -59,7 +59,7 @@ func entry(t *testing.T, l Load, written time.Time) store.Entry {
 // Many new calls within a second do not all go to the server that had least at its beginning.
 func TestNewCallsAreSpread(t *testing.T) {
 	g, now := gomega.NewWithT(t), time.Now()
-	known := newTable("own")
+	known := table{own: "own", silence: silence, avoidFor: avoidFor}
 	look := func() { known.update(map[string]store.Entry{"other": entry(t, Load{Most: 10}, now)}, now, now) }
 	look()
 	own, moved := Load{Calls: 6, Most: 10}, 0
@@ -150,7 +150,7 @@ func TestAClientKeepsNobodyFromAServer(t *testing.T) {
 // Many requests that wait for a server that hangs are one line of the log.
 func TestAServerFailsOnce(t *testing.T) {
 	g, now := gomega.NewWithT(t), time.Now()
-	known := newTable("own")
+	known := table{own: "own", silence: silence, avoidFor: avoidFor}
 	known.update(map[string]store.Entry{"other": entry(t, Load{Most: 10}, now)}, now, now)
 	g.Expect(known.failed("other", now)).To(gomega.BeTrue())
 	g.Expect(known.failed("other", now.Add(time.Millisecond))).To(gomega.BeFalse())

@@ -73,10 +73,6 @@ type table struct {
 	read    time.Time // when the store was read
 }
 
-func newTable(own string) table {
-	return table{own: own, silence: silence, avoidFor: avoidFor}
-}
-
 // readRecord returns the record of a server, or false for one that is not usable.
 func readRecord(value []byte) (r record, at *url.URL, ok bool) {
 	if err := json.Unmarshal(value, &r); err != nil {

@@ -30,11 +30,7 @@ func mostUses(all map[string]Use) map[string]Use {
 
 // Others returns how many calls a principal has on the other servers, and how many calls these take in all. While the store is away, what was known last counts.
 func (n *Node) Others(principal string) (calls, most int) {
-	return n.table.others(principal, time.Now())
-}
-
-func (t *table) others(principal string, now time.Time) (calls, most int) {
-	return t.sum(now, func(r record) int { return r.Uses[principal].Calls })
+	return n.table.sum(time.Now(), func(r record) int { return r.Uses[principal].Calls })
 }
 
 // sum returns the sum of how many calls the other servers have of something, and how many they take.

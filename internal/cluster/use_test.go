@@ -39,11 +39,11 @@ func TestBudgetsAreShared(t *testing.T) {
 // The calls of a principal on other servers count while these are heard, and as they were last while the store is away.
 func TestCallsOfOtherServers(t *testing.T) {
 	g, now := gomega.NewWithT(t), time.Now()
-	known := newTable("own")
+	known := table{own: "own", silence: silence, avoidFor: avoidFor}
 	load := Load{Most: 10, Uses: map[string]Use{"desk": {Calls: 3}, "liar": {Calls: -3}}}
 	known.update(map[string]store.Entry{"a": entry(t, load, now), "b": entry(t, load, now.Add(-silence)), "own": entry(t, load, now)}, now, now)
 	others := func(principal string, at time.Time) []int {
-		calls, most := known.others(principal, at)
+		calls, most := known.sum(at, func(r record) int { return r.Uses[principal].Calls })
 		return []int{calls, most}
 	}
 	g.Expect(others("desk", now)).To(gomega.Equal([]int{3, 10}), "b is silent")

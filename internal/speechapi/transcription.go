@@ -137,7 +137,7 @@ func (q *transcriptionRequest) recording(file io.Reader) *Problem {
 			return badBody(err)
 		}
 		if q.pcm = resampler.AppendPCM16(q.pcm, read[:n]); len(q.pcm) > most {
-			return tooLong()
+			return bad("file", "longer than %v: send it in pieces", maxLength)
 		}
 	}
 	q.pcm = resampler.FlushPCM16(q.pcm)
@@ -151,8 +151,6 @@ func badFile(err error) *Problem {
 	}
 	return badBody(err)
 }
-
-func tooLong() *Problem { return bad("file", "longer than %v: send it in pieces", maxLength) }
 
 // size returns a number of bytes for people.
 func size(bytes int64) string { return fmt.Sprintf("%d kB", bytes>>10) }

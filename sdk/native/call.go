@@ -27,7 +27,7 @@ type call struct {
 
 func newCall(o Options, c sdk.CallConfig, sink func(sdk.PeerEvent)) *call {
 	p := &call{opts: o, speaking: !c.NoMicrophone, events: newEventSink(sink), workers: newWorkers()}
-	p.meter = newLevelMeter(p.events)
+	p.meter = &levelMeter{events: p.events, mic: -120, agent: -120}
 	if o.Detector {
 		p.detection = newSpeechDetection()
 	}

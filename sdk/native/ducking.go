@@ -79,8 +79,6 @@ type ducking struct {
 	awaiting     bool
 }
 
-func newDucking() *ducking { return &ducking{gain: gain{set: 1, volume: 1, now: 1}, clock: time.Now} }
-
 // silenceMuted clears a frame of a muted response, and finds the end of that response.
 func (l *ducking) silenceMuted(pcm []int16) {
 	l.mu.Lock()

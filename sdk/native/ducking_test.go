@@ -18,7 +18,7 @@ import (
 // stoppedDucking returns a ducking whose clock stands still until pass moves it.
 func stoppedDucking() (l *ducking, pass func(time.Duration)) {
 	now := time.Unix(1000, 0)
-	l = newDucking()
+	l = &ducking{gain: gain{set: 1, volume: 1, now: 1}, clock: time.Now}
 	l.clock = func() time.Time { return now }
 	return l, func(d time.Duration) { now = now.Add(d) }
 }

@@ -90,8 +90,6 @@ type levelMeter struct {
 	agent float64
 }
 
-func newLevelMeter(t *eventSink) *levelMeter { return &levelMeter{events: t, mic: -120, agent: -120} }
-
 // microphoneFrame takes a frame of the user's sound, once every FrameTime.
 func (m *levelMeter) microphoneFrame(pcm []int16) {
 	m.mic = max(m.mic, dbfs(pcm))

@@ -16,7 +16,7 @@ func TestLevelsAreThoseOfTheLastFrames(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var told []sdk.Levels
 	events := newEventSink(func(e sdk.PeerEvent) { told = append(told, e.(sdk.LevelsMeasured).Levels) })
-	m := newLevelMeter(events)
+	m := &levelMeter{events: events, mic: -120, agent: -120}
 	loud, quiet := []int16{20000, -20000}, []int16{0, 0}
 	m.agentFrame(loud)
 	for _, pcm := range [][]int16{loud, quiet, quiet, quiet, quiet, quiet} {

@@ -44,7 +44,7 @@ func newPeer(d *Dialer, c sdk.CallConfig, servers []webrtc.ICEServer, sink func(
 	}
 	p := &peer{call: newCall(d.opts, c, sink), server: d.server, pc: pc}
 	if p.opts.Detector {
-		p.ducking = newDucking()
+		p.ducking = &ducking{gain: gain{set: 1, volume: 1, now: 1}, clock: time.Now}
 	}
 	if err := p.prepare(); err != nil {
 		return nil, errors.Join(err, hangup.Close(pc))

@@ -82,7 +82,7 @@ func (p *player) stop() (sdk.PlayedPosition, bool) {
 		p.stoppedResponse = p.lastResponse
 	}
 	p.queue, p.queued, p.response, p.item, p.itemSamples, p.held = nil, 0, "", "", 0, false
-	p.forget()
+	p.played, p.playedSamples = nil, 0
 	return was, playing
 }
 
@@ -140,9 +140,6 @@ func (p *player) keep(s sound) {
 	}
 }
 
-// forget drops the played sound.
-func (p *player) forget() { p.played, p.playedSamples = nil, 0 }
-
 // frame fills pcm with the next sound. It returns the events to report, and whether anything was played.
 func (p *player) frame(pcm []int16) (tell []sdk.PeerEvent, sounding bool) {
 	p.mu.Lock()
@@ -153,7 +150,7 @@ func (p *player) frame(pcm []int16) (tell []sdk.PeerEvent, sounding bool) {
 			if p.response == next.response {
 				tell = append(tell, sdk.PlaybackStopped{ResponseID: p.response})
 				p.response = ""
-				p.forget()
+				p.played, p.playedSamples = nil, 0
 			}
 			p.queue = p.queue[1:]
 			continue

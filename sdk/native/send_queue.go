@@ -15,8 +15,6 @@ type sendQueue struct {
 	bytes    int // the size of all messages. Invariant: at most maxBuffered.
 }
 
-func newSendQueue() *sendQueue { return &sendQueue{ready: make(chan struct{}, 1)} }
-
 // put adds a message. It returns false, and drops the message, when more than limit bytes would wait.
 func (q *sendQueue) put(message []byte, limit int) bool {
 	q.mu.Lock()

@@ -48,7 +48,7 @@ func (d *SocketDialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk
 		return nil, unreachable(ctx, err)
 	}
 	conn.SetReadLimit(maxSocketMessage)
-	p := &socketPeer{call: newCall(d.opts, c, sink), conn: conn, gain: gain{set: 1, volume: 1, now: 1}, out: newSendQueue()}
+	p := &socketPeer{call: newCall(d.opts, c, sink), conn: conn, gain: gain{set: 1, volume: 1, now: 1}, out: &sendQueue{ready: make(chan struct{}, 1)}}
 	p.antiphon, p.kept = answer.Header.Get(versionHeader) != "", resumption(answer.Header, c.Resume)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	takeMicrophone(c.From)

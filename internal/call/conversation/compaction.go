@@ -188,6 +188,3 @@ func (c *Conversation) unfold(changed *Item) {
 		it.summarised = false
 	}
 }
-
-// Messages returns the messages of an item as the model reads them, without audio.
-func Messages(it wire.Item) []pipeline.Message { return messages(it, nil) }

@@ -72,9 +72,6 @@ func (c *Conversation) Pending() bool {
 	return slices.ContainsFunc(c.items, func(it *Item) bool { return it.pending })
 }
 
-// Previous returns the name of the item before it, nil when it is the first or is not in the conversation.
-func (c *Conversation) Previous(it *Item) *string { return c.before(slices.Index(c.items, it)) }
-
 // before returns the name of the item before index i, nil at the beginning.
 func (c *Conversation) before(i int) *string {
 	if i <= 0 || i > len(c.items) {

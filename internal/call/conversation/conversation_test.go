@@ -4,6 +4,7 @@ package conversation
 
 import (
 	"encoding/base64"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -99,7 +100,7 @@ func TestOrderOfItems(t *testing.T) {
 		r.g.Expect(events).To(gomega.HaveLen(2))
 		r.g.Expect(deref(events[0].(*wire.ConversationItemAdded).PreviousItemID)).To(gomega.Equal(row.previous))
 		r.g.Expect(deref(events[1].(*wire.ConversationItemDone).PreviousItemID)).To(gomega.Equal(row.previous))
-		r.g.Expect(deref(r.Previous(it))).To(gomega.Equal(row.previous))
+		r.g.Expect(deref(r.before(slices.Index(r.items, it)))).To(gomega.Equal(row.previous))
 		r.g.Expect(r.names()).To(gomega.Equal(row.names))
 	}
 	_, _, refused := r.Create(r.item(named("f")), "nobody")

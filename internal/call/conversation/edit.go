@@ -99,7 +99,7 @@ func (c *Conversation) Done(it *Item) []wire.ServerEvent {
 	if !c.Has(it) {
 		return nil
 	}
-	return []wire.ServerEvent{&wire.ConversationItemDone{PreviousItemID: c.Previous(it), Item: it.Item}}
+	return []wire.ServerEvent{&wire.ConversationItemDone{PreviousItemID: c.before(slices.Index(c.items, it)), Item: it.Item}}
 }
 
 // BeginCall notes that the tool of the server runs which an item calls.

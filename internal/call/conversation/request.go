@@ -28,9 +28,6 @@ func (s *Settings) MayRespond(p *wire.ResponseParams, privileged bool) *room.Fai
 	return s.checkRequest(p)
 }
 
-// Responds reports whether the session has responses.
-func (s *Settings) Responds() bool { return s.current.Type != typeTranscription }
-
 // MayAdd returns a failure when the client may not put item into the conversation.
 func (s *Settings) MayAdd(item *wire.Item, privileged bool) *room.Failure {
 	if privileged {

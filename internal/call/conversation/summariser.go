@@ -87,7 +87,7 @@ func NewSummariser(p SummaryParts) *Summariser {
 
 // Settle triggers the machine if items were added to the conversation. The actor calls it after every event.
 func (s *Summariser) Settle() room.List {
-	if s.Limits.Off || s.newest == s.Conversation.Newest() || !s.Settings.Responds() {
+	if s.Limits.Off || s.newest == s.Conversation.Newest() || s.Settings.current.Type == typeTranscription {
 		return nil
 	}
 	s.newest = s.Conversation.Newest()

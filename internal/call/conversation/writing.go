@@ -78,7 +78,7 @@ func transcript(h Head) string {
 		fmt.Fprintf(&b, "Summary of what came before:\n%s\n\n", h.Before)
 	}
 	for _, it := range h.Items {
-		for _, m := range Messages(it) {
+		for _, m := range messages(it, nil) {
 			switch {
 			case m.Call != nil:
 				fmt.Fprintf(&b, "The assistant calls %s with %s\n", m.Call.Name, m.Call.Arguments)

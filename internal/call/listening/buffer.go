@@ -76,6 +76,3 @@ func (b *buffer) Commit() []int16 {
 	b.pcm, b.room = nil, nil
 	return pcm
 }
-
-// Clear empties the buffer and forgets its samples.
-func (b *buffer) Clear() { b.DropBefore(b.end) }

@@ -42,7 +42,7 @@ func TestBytesConserved(t *testing.T) {
 				}
 				last = b.Start()
 			case 5:
-				b.Clear()
+				b.DropBefore(b.end)
 				last = b.Start()
 			}
 			if b.appended != b.committed+b.dropped+voice.Samples(b.Len()) {

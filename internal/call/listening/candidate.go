@@ -22,12 +22,6 @@ const (
 	keepAudio = 4000 / frameMS
 )
 
-// OpenCandidate begins to judge candidate t, which the server's detector has opened. near means that the agent has almost finished,
-// or has asked a question: one word is then an answer.
-func (in *Input) OpenCandidate(t turn.ID, near bool, v InputView) {
-	in.openCandidate(t, judge{}, near, v)
-}
-
 // OpenPredicted begins to judge candidate t, which the client's detector has opened: its speech may still be on the way. answers
 // means that only the end of the agent's response is unplayed, so the user answers it rather than listens. near is as in OpenCandidate.
 func (in *Input) OpenPredicted(t turn.ID, answers, near bool, v InputView) {

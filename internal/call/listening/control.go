@@ -4,8 +4,6 @@ package listening
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/call/room"
@@ -35,12 +33,6 @@ func (in *Input) StartDetection() {
 	in.listener.endpointing = endpointing{}
 }
 
-// StopDetection stops the detector.
-func (in *Input) StopDetection() { in.on = false }
-
-// PlaybackEnded says that the agent fell silent at now: the client's echo cancellation adapts to that.
-func (in *Input) PlaybackEnded(now time.Time) { in.listener.playback.ended = now }
-
 // TurnEnded says that a turn has ended, committed or discarded.
 func (in *Input) TurnEnded() {
 	in.kept = keptAudio{}
@@ -49,21 +41,9 @@ func (in *Input) TurnEnded() {
 
 // --- the buffer
 
-// Start returns the position of the first sample in the buffer.
-func (in *Input) Start() voice.Samples { return in.buffer.Start() }
-
-// Since returns a copy of the buffer's audio from position at on, at room.InputRate.
-func (in *Input) Since(at voice.Samples) []int16 { return slices.Clone(in.buffer.From(at)) }
-
-// Len returns the number of samples in the buffer.
-func (in *Input) Len() int { return in.buffer.Len() }
-
 // TurnStart returns the position where a turn begins whose onset is the present frame: with its pre-roll, and with the words of a
 // candidate that was rejected just before, as far as they are in the buffer.
 func (in *Input) TurnStart() voice.Samples { return max(in.buffer.Start(), in.turnStart()) }
-
-// DropBefore drops the audio before position at.
-func (in *Input) DropBefore(at voice.Samples) { in.buffer.DropBefore(at) }
 
 // Commit empties the buffer and returns its audio at room.InputRate. The caller owns it.
 func (in *Input) Commit() []int16 {
@@ -83,12 +63,9 @@ func (in *Input) CheckCommit() *room.Failure {
 	}
 }
 
-// KeepFrom keeps the audio from position at on for the next turn.
-func (in *Input) KeepFrom(at voice.Samples) { in.kept = keptAudio{start: at, until: math.MaxInt64} }
-
 // Clear forgets the buffer and what the decoder has kept back. Speech that goes on begins the next turn.
 func (in *Input) Clear() {
-	in.buffer.Clear()
+	in.buffer.DropBefore(in.buffer.end)
 	in.decoder.Reset()
 	in.kept = keptAudio{}
 	in.listener.endpointing.endTurn()
@@ -99,9 +76,6 @@ func (in *Input) Clear() {
 // EndMS returns where the audio in the buffer ends, in ms since the session began. The detector has looked at a frame less: its resampler delays the audio.
 func (in *Input) EndMS() int { return int(in.buffer.end.Milliseconds(room.InputRate)) }
 
-// LastSpeech returns when the last speech came; zero before the first.
-func (in *Input) LastSpeech() time.Time { return in.listener.lastSpeech }
-
 // AudioTimeoutIn returns how long after now the client may still be silent before an open turn ends for it; 0 or less when that time
 // is over. The detector counts audio, not time: without audio it would wait for ever.
 func (in *Input) AudioTimeoutIn(now time.Time) time.Duration {
@@ -110,11 +84,6 @@ func (in *Input) AudioTimeoutIn(now time.Time) time.Duration {
 
 // Voiced reports whether the user speaks or has only just stopped: less than 200 ms before.
 func (in *Input) Voiced() bool { return in.listener.endpointing.silentMS < pauseMS }
-
-// Silence returns how long the user has been silent.
-func (in *Input) Silence() time.Duration {
-	return time.Duration(in.listener.endpointing.silentMS) * time.Millisecond
-}
 
 // IdleTimeout returns after how long without speech the session answers by itself (idle_timeout_ms); ok is false if it does not.
 func (in *Input) IdleTimeout() (d time.Duration, ok bool) {

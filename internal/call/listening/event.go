@@ -173,6 +173,6 @@ func (l *Listening) StartDetection(s *coord.State) (out room.List) {
 
 // StopDetection ends the detection of turns.
 func (l *Listening) StopDetection() {
-	l.input.StopDetection()
+	l.input.on = false
 	l.stopIdle()
 }

@@ -25,9 +25,6 @@ type recheck struct {
 	refused     bool         // the answer was no, and neither speech nor words came after it
 }
 
-// Gated reports whether the gate must confirm the end of an utterance.
-func (s *Recognitions) Gated() bool { return s.retranscriber != nil }
-
 // AskGate has the turn of a question recognised again. pcm is the turn's audio so far, at room.InputRate; nobody changes it. Retranscribed reports the result.
 func (s *Recognitions) AskGate(f turn.AskGate, c pipeline.TranscribeConfig, pcm []int16) {
 	u := s.turns[f.Turn]

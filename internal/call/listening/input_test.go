@@ -93,9 +93,9 @@ func (b *bench) take(e turn.Event) {
 	switch e := e.(type) {
 	case turn.Onset:
 		b.turns++
-		b.in.DropBefore(b.in.TurnStart())
+		b.in.buffer.DropBefore(b.in.TurnStart())
 		if b.view.AgentAudible {
-			b.in.OpenCandidate(b.turns, b.near, b.view)
+			b.in.openCandidate(b.turns, judge{}, b.near, b.view)
 			b.view.Turn = turn.Candidate{Turn: b.turns}
 			return
 		}
@@ -127,7 +127,7 @@ func TestATurn(t *testing.T) {
 		b.g.Expect(b.commits).To(gomega.HaveLen(1))
 		b.g.Expect(contains(b.commits[0], said)).To(gomega.BeTrue())
 		b.g.Expect(len(b.commits[0]) / 24).To(gomega.BeNumerically("~", 300+len(said)/24+500, 60))
-		b.g.Expect(b.in.LastSpeech()).To(gomega.BeTemporally("~", b.now.Add(-700*time.Millisecond), 80*time.Millisecond))
+		b.g.Expect(b.in.listener.lastSpeech).To(gomega.BeTemporally("~", b.now.Add(-700*time.Millisecond), 80*time.Millisecond))
 		b.g.Expect(b.in.EndMS()).To(gomega.Equal(b.frames*10 + 10))
 	})
 
@@ -164,7 +164,7 @@ func TestATurn(t *testing.T) {
 	})
 
 	t.Run("a client that detects turns itself gets no events", func(t *testing.T) {
-		for _, off := range []func(*Input){func(in *Input) { in.Configure(nil) }, (*Input).StopDetection} {
+		for _, off := range []func(*Input){func(in *Input) { in.Configure(nil) }, func(in *Input) { in.on = false }} {
 			b := newBench(t, nil)
 			off(b.in)
 			b.g.Expect(b.in.Detecting()).To(gomega.BeFalse())
@@ -172,7 +172,7 @@ func TestATurn(t *testing.T) {
 			b.speak(said)
 			b.quiet(1000)
 			b.g.Expect(b.events).To(gomega.BeEmpty())
-			b.g.Expect(b.in.Len()).To(gomega.Equal(len(said)+24*1000), "the client's buffer keeps everything")
+			b.g.Expect(b.in.buffer.Len()).To(gomega.Equal(len(said)+24*1000), "the client's buffer keeps everything")
 		}
 	})
 }
@@ -227,7 +227,7 @@ func TestSpeechOverTheAgent(t *testing.T) {
 		b.speak(scripted.Tones("a")[:24*150])
 		b.quiet(600)
 		b.g.Expect(b.events).To(gomega.Equal([]string{"Onset", "Misfire"}))
-		b.g.Expect(b.in.Len()).To(gomega.BeNumerically("<=", 24*(300+30+10)), "the pre-roll is left")
+		b.g.Expect(b.in.buffer.Len()).To(gomega.BeNumerically("<=", 24*(300+30+10)), "the pre-roll is left")
 	})
 	t.Run("sustained speech is confirmed, and none of it is lost", func(t *testing.T) {
 		b := overAgent(t)
@@ -302,7 +302,7 @@ func TestFullBuffer(t *testing.T) {
 		b.take(turn.Onset{})
 		b.in.buffer.Append(make([]int16, MaxBuffer))
 		b.speak(make([]int16, 480))
-		b.g.Expect(b.in.Len()).To(gomega.Equal(480))
+		b.g.Expect(b.in.buffer.Len()).To(gomega.Equal(480))
 		b.g.Expect(b.in.buffer.committed).To(gomega.BeNumerically("==", MaxBuffer))
 		b.g.Expect(b.commits).To(gomega.HaveLen(1))
 		b.g.Expect(b.failures).To(gomega.BeEmpty())
@@ -317,7 +317,7 @@ func TestFullBuffer(t *testing.T) {
 		r, ok = b.in.Next(v)
 		b.g.Expect([]any{r.Event, r.Failure, ok}).To(gomega.HaveExactElements(gomega.BeNil(), gomega.BeNil(), gomega.BeTrue()))
 		b.drain()
-		b.g.Expect(b.in.Len()).To(gomega.Equal(MaxBuffer - MaxBuffer/makesRoom + 480))
+		b.g.Expect(b.in.buffer.Len()).To(gomega.Equal(MaxBuffer - MaxBuffer/makesRoom + 480))
 	})
 	t.Run("a client that commits by itself keeps its newest audio, and gets one failure", func(t *testing.T) {
 		b := newBench(t, nil)
@@ -328,11 +328,11 @@ func TestFullBuffer(t *testing.T) {
 			b.speak(newest)
 		}
 		b.g.Expect(b.failures).To(gomega.Equal([]string{"input_audio_buffer_full"}))
-		b.g.Expect(b.in.Len()).To(gomega.Equal(MaxBuffer - MaxBuffer/makesRoom + 2*len(newest)))
-		b.g.Expect(b.in.buffer.pcm[b.in.Len()-len(newest):]).To(gomega.Equal(newest))
+		b.g.Expect(b.in.buffer.Len()).To(gomega.Equal(MaxBuffer - MaxBuffer/makesRoom + 2*len(newest)))
+		b.g.Expect(b.in.buffer.pcm[b.in.buffer.Len()-len(newest):]).To(gomega.Equal(newest))
 		b.in.Clear()
 		b.speak(make([]int16, 480))
-		b.g.Expect(b.in.Len()).To(gomega.Equal(480))
+		b.g.Expect(b.in.buffer.Len()).To(gomega.Equal(480))
 	})
 }
 
@@ -354,11 +354,11 @@ func TestAudioOfEvents(t *testing.T) {
 	b.drain()
 	b.in.EndEncoded(b.now)
 	b.drain()
-	g.Expect(b.in.Len()).To(gomega.Equal(2400), "100 ms are 100 ms in any format")
+	g.Expect(b.in.buffer.Len()).To(gomega.Equal(2400), "100 ms are 100 ms in any format")
 	b.in.Clear()
 	b.in.EndEncoded(b.now)
 	b.drain()
-	g.Expect(b.in.Len()).To(gomega.BeZero(), "what was cleared has no rest")
+	g.Expect(b.in.buffer.Len()).To(gomega.BeZero(), "what was cleared has no rest")
 }
 
 func TestTimes(t *testing.T) {
@@ -367,7 +367,7 @@ func TestTimes(t *testing.T) {
 	b := newBench(t, func(td *wire.TurnDetection) { td.IdleTimeoutMS = &idle })
 	d, ok := b.in.IdleTimeout()
 	g.Expect([]any{d, ok}).To(gomega.Equal([]any{7 * time.Second, true}))
-	b.in.StopDetection()
+	b.in.on = false
 	_, ok = b.in.IdleTimeout()
 	g.Expect(ok).To(gomega.BeFalse(), "the detector is off")
 
@@ -409,7 +409,7 @@ func TestFramesForALateRecogniser(t *testing.T) {
 		same(voice.Samples((b.frames-n-1)*frameSamples)+1, n)
 	}
 	whole := b.in.FramesSince(0)
-	b.g.Expect(len(whole)).To(gomega.Equal(b.frames-int(b.in.Start()/frameSamples)), "as far back as the buffer has them")
+	b.g.Expect(len(whole)).To(gomega.Equal(b.frames-int(b.in.buffer.Start()/frameSamples)), "as far back as the buffer has them")
 }
 
 // stall lets no audio arrive for a while. The transport reports the missing samples.

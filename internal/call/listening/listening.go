@@ -104,7 +104,7 @@ func (l *Listening) Close() {
 
 // Wait joins all goroutines of the Listening. Parts.Context must have ended before, or the wait lasts as long as they do.
 func (l *Listening) Wait() {
-	l.speech.Wait()
+	l.speech.workers.Wait()
 	l.workers.Wait()
 	l.input.buffer.memory.Close()
 	l.speech.stage.memory.Close()
@@ -115,11 +115,11 @@ func (l *Listening) Uncommitted() bool {
 	return l.Settings.TurnDetection() == nil && l.input.buffer.Len() > 0
 }
 
-// Turns returns how many turns are open or wait for their transcripts.
-func (l *Listening) Turns() int { return l.speech.Turns() }
+// Turns returns how many turns are open or wait for their transcripts. There are at most three and MaxLate.
+func (l *Listening) Turns() int { return len(l.speech.turns) + len(l.speech.late) }
 
 // Transcribing returns how many recordings are being transcribed.
-func (l *Listening) Transcribing() int { return l.speech.Transcribing() }
+func (l *Listening) Transcribing() int { return l.speech.recordings }
 
 // Configure takes over the settings of turn detection and noise reduction.
 func (l *Listening) Configure() {
@@ -129,7 +129,7 @@ func (l *Listening) Configure() {
 
 // PlaybackEnded notes that the agent has fallen silent.
 func (l *Listening) PlaybackEnded(s *coord.State) {
-	l.input.PlaybackEnded(l.Env.Now())
+	l.input.listener.playback.ended = l.Env.Now() // the client's echo cancellation adapts to that
 	l.ArmIdle(s)
 }
 
@@ -273,7 +273,7 @@ func (l *Listening) inputView(s *coord.State) InputView {
 func (l *Listening) speechView(s *coord.State) RecognitionView {
 	td := l.Settings.TurnDetection()
 	v := RecognitionView{
-		Wants: l.wants(), Semantic: td != nil && td.Type == wire.SemanticVAD, Voiced: l.input.Voiced(), Silence: l.input.Silence(), Turn: s.Turn,
+		Wants: l.wants(), Semantic: td != nil && td.Type == wire.SemanticVAD, Voiced: l.input.Voiced(), Silence: time.Duration(l.input.listener.endpointing.silentMS) * time.Millisecond, Turn: s.Turn,
 	}
 	if v.Semantic {
 		v.Threshold, v.FallbackMS = endofturn.Threshold(td.Eagerness), uint32(eagernessMS(td.Eagerness))

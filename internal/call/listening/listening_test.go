@@ -121,7 +121,7 @@ func (b *half) audio(samples int) { b.do(b.l.Audio(make([]int16, samples), &b.st
 // openTurn opens a turn that no silence ends.
 func (b *half) openTurn() {
 	b.step(coord.OfTurn{Event: turn.Onset{}})
-	b.l.input.StopDetection()
+	b.l.input.on = false
 }
 
 // next waits for the next event that the Listening posts, and handles it.
@@ -135,10 +135,10 @@ func TestAFullBuffer(t *testing.T) {
 	live(t, "a turn that is longer than the buffer is committed, and goes on in the next", nil, func(b *half) {
 		b.openTurn()
 		b.audio(room.InputRate)
-		b.g.Expect(b.l.input.Len()).To(gomega.Equal(room.InputRate))
+		b.g.Expect(b.l.input.buffer.Len()).To(gomega.Equal(room.InputRate))
 		b.g.Expect(b.committed).To(gomega.BeEmpty())
 		b.audio(480)
-		b.g.Expect(b.l.input.Len()).To(gomega.Equal(480))
+		b.g.Expect(b.l.input.buffer.Len()).To(gomega.Equal(480))
 		b.g.Expect(b.committed).To(gomega.Equal([]turn.ID{1}))
 		b.g.Expect(b.sent).To(gomega.ContainElement("input_audio_buffer.committed"))
 	})
@@ -152,17 +152,17 @@ func TestAFullBuffer(t *testing.T) {
 			b.audio(room.InputRate)
 		}
 		b.g.Expect(b.sent).To(gomega.Equal([]string{"input_audio_buffer_full"}))
-		b.g.Expect(size(b.l.input.Len())).To(gomega.And(gomega.BeNumerically("<=", ownAudio), gomega.BeNumerically(">", ownAudio/2)))
+		b.g.Expect(size(b.l.input.buffer.Len())).To(gomega.And(gomega.BeNumerically("<=", ownAudio), gomega.BeNumerically(">", ownAudio/2)))
 	})
 	live(t, "a client that commits by itself keeps its newest audio, and gets one failure", byClient, func(b *half) {
 		b.audio(room.InputRate)
 		b.audio(480)
 		b.audio(480)
 		b.g.Expect(b.sent).To(gomega.Equal([]string{"input_audio_buffer_full"}))
-		b.g.Expect(b.l.input.Len()).To(gomega.Equal(room.InputRate-2*(room.InputRate/makesRoom)+960), "the oldest audio makes room")
+		b.g.Expect(b.l.input.buffer.Len()).To(gomega.Equal(room.InputRate-2*(room.InputRate/makesRoom)+960), "the oldest audio makes room")
 		b.do(b.l.Clear())
 		b.audio(480)
-		b.g.Expect(b.l.input.Len()).To(gomega.Equal(480))
+		b.g.Expect(b.l.input.buffer.Len()).To(gomega.Equal(480))
 	})
 
 	live(t, "a commit of too little audio is refused, and of enough audio makes an item", byClient, func(b *half) {
@@ -277,9 +277,9 @@ func TestAppendedAudioReplacesTheTrack(t *testing.T) {
 			b.do(b.l.Missing(480, &b.state))
 			<-time.After(40 * time.Millisecond)
 		}
-		b.g.Expect(b.l.input.Len()).To(gomega.Equal(480 + 10*960))
+		b.g.Expect(b.l.input.buffer.Len()).To(gomega.Equal(480 + 10*960))
 		<-time.After(appendsFor)
 		b.audio(480)
-		b.g.Expect(b.l.input.Len()).To(gomega.Equal(480 + 10*960 + 480))
+		b.g.Expect(b.l.input.buffer.Len()).To(gomega.Equal(480 + 10*960 + 480))
 	})
 }

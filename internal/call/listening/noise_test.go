@@ -145,7 +145,7 @@ func TestPlacesAreThoseOfTheAudio(t *testing.T) {
 		b.quiet(500)
 		b.speak(scripted.Tones("hello there"))
 		b.quiet(1000)
-		events[i], speech[i] = b.events, b.in.LastSpeech()
+		events[i], speech[i] = b.events, b.in.listener.lastSpeech
 	}
 	g.Expect(events[0]).NotTo(gomega.BeEmpty())
 	g.Expect(events[1]).To(gomega.Equal(events[0]))

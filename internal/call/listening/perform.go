@@ -3,6 +3,8 @@ package listening
 // The effects of the turn and transcription machines.
 
 import (
+	"math"
+	"slices"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
@@ -21,7 +23,7 @@ func (l *Listening) Turn(f turn.Effect, s *coord.State, facts Facts) (out room.L
 		l.speech.Open(f.Turn, l.input.TurnStart())
 		view := l.inputView(s)
 		view.AtEnd = facts.AtEnd
-		l.input.OpenCandidate(f.Turn, facts.NearAnswer, view)
+		l.input.openCandidate(f.Turn, judge{}, facts.NearAnswer, view)
 		l.after("verdict", VerdictTimeout, VerdictDue{f.Turn})
 	case turn.RejectCandidate:
 		l.timers.Stop("verdict")
@@ -35,15 +37,15 @@ func (l *Listening) Turn(f turn.Effect, s *coord.State, facts Facts) (out room.L
 	case turn.EmitSpeechStopped:
 		out.Send(&wire.InputAudioBufferSpeechStopped{AudioEndMS: l.input.EndMS(), ItemID: l.speech.ItemID(f.Turn)})
 	case turn.EmitTimeout:
-		l.speech.Open(f.Turn, l.input.Start())
+		l.speech.Open(f.Turn, l.input.buffer.Start())
 		out.Send(&wire.InputAudioBufferTimeoutTriggered{
-			AudioStartMS: int(l.input.Start().Milliseconds(room.InputRate)), AudioEndMS: l.input.EndMS(), ItemID: l.speech.ItemID(f.Turn),
+			AudioStartMS: int(l.input.buffer.Start().Milliseconds(room.InputRate)), AudioEndMS: l.input.EndMS(), ItemID: l.speech.ItemID(f.Turn),
 		})
 	case turn.ArmFallback:
 		l.after("fallback", time.Duration(f.MS)*time.Millisecond, FallbackDue{Turn: f.Turn, Gen: f.Gen})
 	case turn.AskGate:
 		l.after("gate", GateTimeout, GateDue(f))
-		l.speech.AskGate(f, l.Settings.TranscribeConfig(false), l.input.Since(l.speech.Open(f.Turn, l.input.Start())))
+		l.speech.AskGate(f, l.Settings.TranscribeConfig(false), slices.Clone(l.input.buffer.From(l.speech.Open(f.Turn, l.input.buffer.Start()))))
 	case turn.CommitTurn:
 		return l.commitTurn(f, facts)
 	case turn.DiscardTurn:
@@ -52,7 +54,7 @@ func (l *Listening) Turn(f turn.Effect, s *coord.State, facts Facts) (out room.L
 		}
 		l.input.TurnEnded()
 		if f.Reason == turn.Stopped {
-			l.input.KeepFrom(l.speech.Leave(f.Turn))
+			l.input.kept = keptAudio{start: l.speech.Leave(f.Turn), until: math.MaxInt64} // for the next turn
 		} else {
 			l.speech.Drop(f.Turn)
 		}
@@ -68,14 +70,14 @@ func (l *Listening) openTurn(t turn.ID, s *coord.State) room.List {
 	l.timers.Stop("verdict")
 	l.stopIdle()
 	l.after("audio", AudioTimeout, AudioDue{t})
-	l.input.DropBefore(l.speech.Open(t, l.input.TurnStart()))
+	l.input.buffer.DropBefore(l.speech.Open(t, l.input.TurnStart()))
 	return l.speech.Opened(t, l.speechView(s))
 }
 
 // commitTurn makes an item of the turn's audio.
 func (l *Listening) commitTurn(f turn.CommitTurn, facts Facts) (out room.List) {
-	l.speech.Open(f.Turn, l.input.Start())
-	pcm, spoke, now := l.input.Commit(), l.input.LastSpeech(), l.Env.Now()
+	l.speech.Open(f.Turn, l.input.buffer.Start())
+	pcm, spoke, now := l.input.Commit(), l.input.listener.lastSpeech, l.Env.Now()
 	w := wire.Item{
 		ID: l.speech.ItemID(f.Turn), Type: wire.ItemMessage, Role: "user", Status: "completed",
 		Content: []wire.Content{{Type: wire.ContentInputAudio}},
@@ -105,7 +107,7 @@ func (l *Listening) commitTurn(f turn.CommitTurn, facts Facts) (out room.List) {
 func (l *Listening) Transcription(f transcription.Effect, s *coord.State, facts Facts) (out room.List) {
 	switch f := f.(type) {
 	case transcription.OpenStream:
-		start := l.speech.Open(f.Turn, l.input.Start())
+		start := l.speech.Open(f.Turn, l.input.buffer.Start())
 		l.speech.Listen(f.Turn, l.Settings.TranscribeConfig(true), l.input.FramesSince(start), l.speechView(s))
 	case transcription.CloseInput:
 		if taken, ok := l.takeWhole(f.Turn); ok {
@@ -116,7 +118,7 @@ func (l *Listening) Transcription(f transcription.Effect, s *coord.State, facts 
 		if taken, ok := l.takeWhole(f.Turn); ok {
 			return taken
 		}
-		l.speech.Open(f.Turn, l.input.Start())
+		l.speech.Open(f.Turn, l.input.buffer.Start())
 		l.speech.Decode(f.Turn, l.Settings.TranscribeConfig(false))
 	case transcription.CloseStream:
 		l.speech.CloseStream(f.Turn)

@@ -96,9 +96,6 @@ func (s *Recognitions) record(done Recorded, pcm []int16, c pipeline.TranscribeC
 	})
 }
 
-// Transcribing returns how many recordings are being transcribed.
-func (s *Recognitions) Transcribing() int { return s.recordings }
-
 // TranscribeLater has a turn transcribed that the machines gave up, once the late turns before it are done. Recorded reports its
 // transcript. TranscribeLater reports false, and does nothing, if MaxLate turns wait, or if there is no memory for its audio.
 func (s *Recognitions) TranscribeLater(d Delivery, c pipeline.TranscribeConfig) bool {

@@ -68,13 +68,13 @@ func TestTranscribe(t *testing.T) {
 		b.t.Helper()
 		e, out, err := b.next()
 		b.g.Expect(out).To(gomega.BeEmpty())
-		b.g.Expect(b.s.Transcribing()).To(gomega.BeZero())
+		b.g.Expect(b.s.recordings).To(gomega.BeZero())
 		return e.(Recorded), err
 	}
 	story(t, "its text comes once", func(b *recognitionBench) {
 		b.with(scripted.New(scripted.Options{}).Transcriber)
 		b.s.Transcribe(said, 7, pipeline.TranscribeConfig{})
-		b.g.Expect(b.s.Transcribing()).To(gomega.Equal(1))
+		b.g.Expect(b.s.recordings).To(gomega.Equal(1))
 		e, err := recorded(b)
 		b.g.Expect(err).NotTo(gomega.HaveOccurred())
 		b.g.Expect(e.Item).To(gomega.BeNumerically("==", 7))
@@ -117,7 +117,7 @@ func TestLateTurnsAreTranscribedOneAfterTheOther(t *testing.T) {
 			b.g.Expect(e.(Recorded).Item).To(gomega.Equal(machine.Item(i + 1)))
 			b.g.Expect(e.(Recorded).Transcript.Text).To(gomega.Equal("words"))
 		}
-		b.g.Expect(b.s.Transcribing()).To(gomega.BeZero())
+		b.g.Expect(b.s.recordings).To(gomega.BeZero())
 	})
 }
 
@@ -144,7 +144,7 @@ func TestRecordingsShareMemory(t *testing.T) {
 		budget.Give("another", 4<<20)
 		b.cancel()
 		b.s.Close()
-		b.s.Wait()
+		b.s.workers.Wait()
 		b.s.stage.memory.Close()
 		b.g.Expect(budget.Free()).To(gomega.BeEquivalentTo(total))
 	})

@@ -68,12 +68,6 @@ func (s *Recognitions) Close() {
 	}
 }
 
-// Wait joins the goroutines of all recognitions. The context of NewRecognitions must have ended before, or the wait lasts as long as they do.
-func (s *Recognitions) Wait() { s.workers.Wait() }
-
-// Turns returns how many turns are open or wait for their transcripts. There are at most three and MaxLate.
-func (s *Recognitions) Turns() int { return len(s.turns) + len(s.late) }
-
 // --- a turn begins and ends
 
 // Open makes turn t, which begins at start, unless there is one already. It returns where the turn begins.
@@ -289,7 +283,7 @@ func (s *Recognitions) ended(u *userTurn, voiced bool, v RecognitionView) (out r
 		}
 	}
 	if !u.gate.refused { // the gate would get the same audio again
-		out.Later(coord.OfTurn{Event: turn.EndOfUtterance{Turn: u.id, Voiced: voiced, Gate: s.Gated()}})
+		out.Later(coord.OfTurn{Event: turn.EndOfUtterance{Turn: u.id, Voiced: voiced, Gate: s.retranscriber != nil}})
 	}
 	return out
 }
@@ -308,7 +302,7 @@ func (u *userTurn) resume(v RecognitionView) (out room.List) {
 // Opened returns what follows when turn t is certain: the end of its utterance, if the recogniser reported that while the turn was a candidate.
 func (s *Recognitions) Opened(t turn.ID, v RecognitionView) (out room.List) {
 	if u := s.turns[t]; u != nil && u.eou {
-		out.Later(coord.OfTurn{Event: turn.EndOfUtterance{Turn: t, Voiced: v.Voiced, Gate: s.Gated()}})
+		out.Later(coord.OfTurn{Event: turn.EndOfUtterance{Turn: t, Voiced: v.Voiced, Gate: s.retranscriber != nil}})
 	}
 	return out
 }

@@ -162,9 +162,6 @@ func (a *Approvals) Cut(of response.ID) {
 	}
 }
 
-// Lost notes that the client may not have got the sound of the question: no turn answers it any more.
-func (a *Approvals) Lost() { a.forget() }
-
 // Asks reports whether the response is the newest one of the call, and asks a question.
 func (a *Approvals) Asks(of response.ID) bool { return a.asks != 0 && of == a.asks }
 

@@ -47,7 +47,7 @@ func TestWhichTurnAnswers(t *testing.T) {
 		"another run waits during the turn": {[]func(*Approvals){waits, asks, played, opened, func(a *Approvals) { a.Waits(pending("run_2")) }}, false},
 		"it was answered elsewhere":         {[]func(*Approvals){waits, asks, played, opened, func(a *Approvals) { a.Settled("run_1") }}, false},
 		"the run asks something else now":   {[]func(*Approvals){waits, asks, played, opened, waits}, false},
-		"its sound may not have arrived":    {[]func(*Approvals){waits, asks, played, opened, func(a *Approvals) { a.Lost() }}, false},
+		"its sound may not have arrived":    {[]func(*Approvals){waits, asks, played, opened, func(a *Approvals) { a.forget() }}, false},
 		"it was in another language": {[]func(*Approvals){waits, func(a *Approvals) {
 			a.Asking(machine.Request{Client: 7}, FindWords("de"), "")
 			a.Created(1, machine.Request{Client: 7})

@@ -117,7 +117,7 @@ func (r *Runs) Follow(f coord.Effect) {
 		a.Cut(f.Resp)
 	case conn.ArmGrace:
 		if !r.Player.ServerPaced() {
-			a.Lost() // the server does not know what of its sound has reached the client
+			a.forget() // the server does not know what of its sound has reached the client
 		}
 	case turn.OpenTurn:
 		a.Opened(f.Turn, r.Env.Now())

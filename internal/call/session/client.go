@@ -66,9 +66,6 @@ type early struct {
 	lost     int // how many had no room
 }
 
-// newClient returns a Client that has said nothing yet.
-func newClient(p clientParts) *Client { return &Client{clientParts: p} }
-
 // Take takes one message. o is the event that it has, for the answers to it. Every fault of the message gets an error.
 func (c *Client) Take(m Message, s *coord.State) (o room.Origin, out room.List) {
 	if c.tooEarly(m, s) {

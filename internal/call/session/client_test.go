@@ -52,10 +52,10 @@ func newBench(t *testing.T) *clientBench {
 	b.g.Expect(err).NotTo(gomega.HaveOccurred())
 	player := speaking.NewPlayer(noOutput{}, link.Capabilities{}, e, log, func(speaking.PlayerEvent) bool { return true })
 	reconnects := &atomic.Bool{}
-	b.Client = newClient(clientParts{
+	b.Client = &Client{clientParts: clientParts{
 		Log: log, Settings: set, Conversation: items, Input: in, Player: player, Token: "token", Reconnects: reconnects, Survival: survival.New(survival.Parts{Reconnects: reconnects}),
 		Generator: speaking.New(speaking.Parts{Env: e, Log: log, Pipeline: p, Guard: guard, Settings: set, Conversation: items, Player: player}),
-	})
+	}}
 	return b
 }
 

@@ -106,11 +106,6 @@ func (Drain) lifetime()      {}
 func (PauseDue) lifetime()   {}
 func (DrainOver) lifetime()  {}
 
-// newLifetime returns a Lifetime whose time has not begun.
-func newLifetime(p lifetimeParts) *Lifetime {
-	return &Lifetime{lifetimeParts: p, timers: env.NewTimers(p.Env)}
-}
-
 // Begin begins the session's time. expires is session.expires_at, from which a client knows when it will be over.
 func (l *Lifetime) Begin(expires int64) {
 	l.expires = expires

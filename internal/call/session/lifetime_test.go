@@ -52,13 +52,13 @@ func lifetimeStory(t *testing.T, name string, tell func(b *lifetimeBench)) {
 		synctest.Test(t, func(t *testing.T) {
 			b := &lifetimeBench{g: gomega.NewWithT(t), state: coord.New(coord.Config{}), events: make(chan lifetimeEvent, 10)}
 			b.state.Conn = conn.Live{}
-			b.Lifetime = newLifetime(lifetimeParts{
+			b.Lifetime = &Lifetime{timers: env.NewTimers(env.System()), lifetimeParts: lifetimeParts{
 				Env: env.System(), Log: slog.New(slog.DiscardHandler), Limits: Limits{Longest: 10 * time.Minute, Grace: Grace, Keep: Keep},
 				Settings: &conversation.Settings{}, Reconnects: &atomic.Bool{}, Generator: speaking.New(speaking.Parts{}), Survival: survival.New(survival.Parts{}), ServerPaced: true, Link: &b.link,
 				Post: func(e lifetimeEvent) bool { b.events <- e; return true },
-			})
+			}}
 			tell(b)
-			b.Close()
+			b.Lifetime.Close()
 		})
 	})
 }

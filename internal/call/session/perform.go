@@ -265,6 +265,6 @@ func (s *Session) performPlayout(f playout.Effect) {
 // firstPacket notes that the response on air is audible from now on.
 func (s *Session) firstPacket() {
 	if r := s.generator.OnAir(); r != nil && r.Turn() != nil {
-		r.Turn().FirstPacket(s.now())
+		r.Turn().FirstPacket(s.cfg.Env.Now())
 	}
 }

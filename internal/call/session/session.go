@@ -187,20 +187,20 @@ func (s *Session) attach(to link.Link) {
 		Post:  func(e conversation.Written) bool { return s.post(summaryWritten{e}) },
 		Trace: parts.Trace, Broken: parts.Broken,
 	})
-	s.client = newClient(clientParts{
+	s.client = &Client{clientParts: clientParts{
 		Log: s.log, Settings: s.settings, Conversation: s.conversation, Input: s.input, Generator: s.generator, Player: s.player,
 		Token: s.cfg.Kept.Token, Record: func(text []byte) { s.record("client", text) }, Reconnects: &s.shared.reconnects,
 		Runs: s.runs, Survival: s.survival,
-	})
+	}}
 	limits := Limits{Longest: s.cfg.Longest, Grace: s.cfg.Grace, Keep: s.cfg.Keep, Call: s.cfg.Kept.Longest, CallEnd: s.cfg.Kept.Call.End(s.cfg.Kept.Longest)}
 	if s.cfg.Kept.Restore != nil {
-		limits.Left = max(time.Second, time.Unix(s.settings.Current().ExpiresAt, 0).Sub(s.now()))
+		limits.Left = max(time.Second, time.Unix(s.settings.Current().ExpiresAt, 0).Sub(s.cfg.Env.Now()))
 	}
-	s.lifetime = newLifetime(lifetimeParts{
+	s.lifetime = &Lifetime{timers: env.NewTimers(s.cfg.Env), lifetimeParts: lifetimeParts{
 		Env: s.cfg.Env, Log: s.log, Limits: limits,
 		Settings: s.settings, Reconnects: &s.shared.reconnects, Survival: s.survival, Input: s.input, Generator: s.generator, ServerPaced: s.player.ServerPaced(), Link: s.can.Reconnectable,
 		Post: func(e lifetimeEvent) bool { return s.post(fromLifetime{e}) },
-	})
+	}}
 	v := s.survival
 	v.Log, v.Settings, v.Conversation, v.Generator, v.Player, v.Runs = s.log, s.settings, s.conversation, s.generator, s.player, s.runs
 	v.Trace, v.Broken = parts.Trace, parts.Broken
@@ -236,8 +236,6 @@ func (s *Session) Turns() int { return int(s.shared.turns.Load()) }
 
 // Done is closed when the session has ended and every goroutine of it is joined.
 func (s *Session) Done() <-chan struct{} { return s.shared.done }
-
-func (s *Session) now() time.Time { return s.cfg.Env.Now() }
 
 // post gives an event to the actor, from any goroutine. It reports false when the session has ended.
 func (s *Session) post(e event) bool { return s.shared.queue.post(e) }

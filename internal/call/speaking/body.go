@@ -12,6 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"golang.org/x/sync/semaphore"
 )
 
 // maxClauses is how many clauses may wait for the synthesizer.
@@ -114,7 +115,7 @@ type stages struct {
 // takes the body's events; it reports false when the session has ended.
 func startBody(ctx context.Context, workers *env.Group, p stages, o order, post func(Event) bool) *body {
 	ctx, cancel := context.WithCancel(ctx)
-	b := &body{id: o.id, cancel: cancel, clauses: make(chan clause, maxClauses), credit: NewCredit(), more: make(chan order, 1)}
+	b := &body{id: o.id, cancel: cancel, clauses: make(chan clause, maxClauses), credit: &Credit{Room: semaphore.NewWeighted(LookAhead)}, more: make(chan order, 1)}
 	b.unheard, b.drop = context.WithCancel(ctx)
 	ended := make(chan struct{}, 2)
 	workers.Go(func() {

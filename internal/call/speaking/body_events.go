@@ -52,7 +52,7 @@ func (g *Generator) order(r *Response, p conversation.Prompt) order {
 // run starts the goroutines of r's body with order o.
 func (g *Generator) run(r *Response, o order) {
 	r.body = startBody(g.Context, g.Workers, g.stagesFor(r, o), o, g.Post)
-	r.track.Fund(r.body.credit)
+	r.track.credit = r.body.credit
 	r.cost.prompt = o.tokens
 	if !r.OutOfBand() {
 		g.running = r

@@ -28,7 +28,7 @@ func (g *Generator) synthesizerSays(r *Response, e Audio, audible bool) room.Lis
 	if c, ok := r.text.saying[e.Clause]; ok {
 		c.item.item.SpokenClause(c.span, r.track.Length()-c.item.start, voice.Samples(len(e.PCM)))
 	}
-	if r.track.Dropped() {
+	if r.track.dropped {
 		return nil
 	}
 	if o := r.lastMessage(); o != nil {

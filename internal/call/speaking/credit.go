@@ -23,9 +23,6 @@ type Credit struct {
 	sent  voice.Samples
 }
 
-// NewCredit returns the credit of a response without generated audio.
-func NewCredit() *Credit { return &Credit{Room: semaphore.NewWeighted(LookAhead)} }
-
 // upTo gives back everything up to position sent.
 func (c *Credit) upTo(sent voice.Samples) {
 	if sent > c.sent {
@@ -33,6 +30,3 @@ func (c *Credit) upTo(sent voice.Samples) {
 		c.sent = sent
 	}
 }
-
-// add gives back n samples more.
-func (c *Credit) add(n int) { c.upTo(c.sent + voice.Samples(n)) }

@@ -82,7 +82,7 @@ func (g *Generator) Find(of response.ID) *Response { return g.responses[of] }
 // OnAir returns the response whose audio plays; nil for none.
 func (g *Generator) OnAir() *Response {
 	if t := g.Player.OnAir(); t != nil {
-		return g.responses[t.Response()]
+		return g.responses[t.resp]
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (g *Generator) NearAnswer() bool {
 		return false
 	}
 	within := nearEnd
-	if r := g.responses[g.Player.Audible().Response()]; r != nil && r.asks() {
+	if r := g.responses[g.Player.Audible().resp]; r != nil && r.asks() {
 		within = nearQuestion
 		if !g.Player.ServerPaced() {
 			within = nearEstimate
@@ -203,7 +203,7 @@ func (g *Generator) newResponse(of response.ID, why cause, conversation *string)
 			encoder = &room.Encoder{}
 		}
 	}
-	r.track = NewTrack(of, r.object.ID, encoder)
+	r.track = &Track{resp: of, name: r.object.ID, encoder: encoder}
 	return r
 }
 

@@ -85,7 +85,7 @@ func (b *bench) do(out room.List) (steps []coord.Event) {
 
 // finish handles the reports of bodies until every response is forgotten.
 func (b *bench) finish() {
-	for b.do(b.Settle(&b.state)); b.Len() > 0; b.do(b.Settle(&b.state)) {
+	for b.do(b.Settle(&b.state)); len(b.Generator.responses) > 0; b.do(b.Settle(&b.state)) {
 		b.do(b.Handle(<-b.events, false))
 	}
 	b.Workers.Wait()

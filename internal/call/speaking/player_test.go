@@ -18,6 +18,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/wire"
+	"golang.org/x/sync/semaphore"
 )
 
 // fakeOutput is a link.Output. The test says how much it has sent. It notes every call.
@@ -93,8 +94,8 @@ func (b *playerBench) track() *Track {
 	if !b.ServerPaced() {
 		encoder = &room.Encoder{}
 	}
-	t := NewTrack(1, "resp_1", encoder)
-	t.AddPart(1, "item", 0)
+	t := &Track{resp: 1, name: "resp_1", encoder: encoder}
+	t.parts = append(t.parts, part{item: 1, name: "item", index: 0, start: t.length})
 	return t
 }
 
@@ -143,7 +144,7 @@ func TestMarksAndPositionsAreInverse(t *testing.T) {
 	b := newPlayerBench(t, true)
 	one := b.track()
 	b.Write(one, seconds(2), false)
-	one.AddPart(5, "item_5", 1)
+	one.parts = append(one.parts, part{item: 5, name: "item_5", index: 1, start: one.length})
 	b.Write(one, seconds(2), false)
 	for at, mark := range map[voice.Samples]playout.Position{
 		0: {Item: 1}, second / 2: {Item: 1, MS: 500}, 2 * second: {Item: 5}, 3 * second: {Item: 5, MS: 1000},
@@ -266,8 +267,8 @@ func TestALateReportIsReplacedByAnEstimate(t *testing.T) {
 func TestAWebSocketClientGetsItsAudioAtOnceAndItsCreditBack(t *testing.T) {
 	b := newPlayerBench(t, false)
 	one := b.track()
-	credit := NewCredit()
-	one.Fund(credit)
+	credit := &Credit{Room: semaphore.NewWeighted(LookAhead)}
+	one.credit = credit
 	b.g.Expect(credit.Room.TryAcquire(LookAhead)).To(gomega.BeTrue())
 	b.Write(one, seconds(1), false)
 	out := b.Play(one, 1)
@@ -366,7 +367,7 @@ func TestOnlyTheDroppedTrackIsForgotten(t *testing.T) {
 	b.Play(one, 1)
 	b.Stopped(one, false)
 	b.state.Playout = playout.Silent{Gen: 1, Last: 1}
-	b.Drop(NewTrack(2, "resp_2", nil))
+	b.Drop(&Track{resp: 2, name: "resp_2", encoder: nil})
 	b.g.Expect(b.Awaits(one, &b.state)).To(gomega.BeTrue(), "another track was dropped")
 	b.Drop(one)
 	b.g.Expect(b.Awaits(one, &b.state)).To(gomega.BeFalse(), "nobody plays it again")

@@ -51,15 +51,6 @@ type part struct {
 	start voice.Samples
 }
 
-// NewTrack returns the track of response resp, which is called name for the client. encoder is nil where the server
-// paces the audio.
-func NewTrack(resp response.ID, name string, encoder *room.Encoder) *Track {
-	return &Track{resp: resp, name: name, encoder: encoder}
-}
-
-// Fund gives the track the credit of the body that generates its audio.
-func (t *Track) Fund(c *Credit) { t.credit = c }
-
 // AddPart notes that the audio generated from now on belongs to a further output item.
 func (t *Track) AddPart(item machine.Item, name string, index int) {
 	t.parts = append(t.parts, part{item: item, name: name, index: index, start: t.length})
@@ -68,20 +59,11 @@ func (t *Track) AddPart(item machine.Item, name string, index int) {
 // Length returns how much audio was generated.
 func (t *Track) Length() voice.Samples { return t.length }
 
-// Dropped reports whether the rest of the audio is not sent any more.
-func (t *Track) Dropped() bool { return t.dropped }
-
 // Played reports whether the output has ever played the track.
 func (t *Track) Played() bool { return t.progress >= playing }
 
 // Begun reports whether audio was generated and the playout machine knows of it.
 func (t *Track) Begun() bool { return t.progress > silent }
-
-// Response returns the response whose audio the track is.
-func (t *Track) Response() response.ID { return t.resp }
-
-// Ended reports whether the track was sent to its end.
-func (t *Track) Ended() bool { return t.progress == sent }
 
 // ItemPosition returns which item of the response is at position at of the track, and how many milliseconds into the item that is.
 func (t *Track) ItemPosition(at voice.Samples) playout.Position {
@@ -104,7 +86,9 @@ func (t *Track) Position(m playout.Position) voice.Samples {
 }
 
 // Whole reports whether end is the track's end and the track was sent up to it: nothing is to be cut then.
-func (t *Track) Whole(end playout.Position) bool { return t.Ended() && end == t.ItemPosition(t.length) }
+func (t *Track) Whole(end playout.Position) bool {
+	return t.progress == sent && end == t.ItemPosition(t.length)
+}
 
 // Deltas returns the events that carry pcm, a piece of the newest item's audio, to a client that plays by itself. Sending
 // them gives the track's credit back.
@@ -117,7 +101,7 @@ func (t *Track) Deltas(pcm []int16) room.List {
 	for piece := range slices.Chunk(pcm, maxDelta) {
 		out = append(out, room.Send{Event: t.delta(t.encoder.Encode(piece)), Sent: func() {
 			if c != nil {
-				c.add(len(piece))
+				c.upTo(c.sent + voice.Samples(len(piece)))
 			}
 		}})
 	}

@@ -35,9 +35,6 @@ func hash(text []byte) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// reconnects notes that the connection of the client is gone, and that it comes back over another one.
-func (t *takenEvents) reconnects() { t.connection++ }
-
 // repeated reports whether an event was taken over an earlier connection, and notes it if not.
 func (t *takenEvents) repeated(id string, text []byte) bool {
 	now := takenEvent{Sent: journal.Sent{ID: hash([]byte(id)), Text: hash(text)}, connection: t.connection}
@@ -77,11 +74,11 @@ func (t *takenEvents) restore(all []journal.Sent) {
 	for _, e := range all {
 		t.all = append(t.all, takenEvent{Sent: e, recorded: true})
 	}
-	t.reconnects()
+	t.connection++
 }
 
 // Left notes that the client reconnects over another connection. All events of the old one are taken.
-func (s *Survival) Left() { s.sent.reconnects() }
+func (s *Survival) Left() { s.sent.connection++ }
 
 // Take notes the event_id of the client's last event.
 func (s *Survival) Take(id string) { s.taken = id }

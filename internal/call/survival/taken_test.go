@@ -29,7 +29,7 @@ func TestRepeatedEvents(t *testing.T) {
 			var all takenEvents
 			for i, s := range sent {
 				if s == "|" {
-					all.reconnects()
+					all.connection++
 					continue
 				}
 				want := s[len(s)-1] == '!'
@@ -51,7 +51,7 @@ func TestRepeatedEvents(t *testing.T) {
 			g.Expect(all.repeated(fmt.Sprint(i), []byte("x"))).To(gomega.BeFalse())
 		}
 		g.Expect(len(all.all)).To(gomega.Equal(journal.MaxSent))
-		all.reconnects()
+		all.connection++
 		g.Expect(all.repeated(fmt.Sprint(3*journal.MaxSent-1), []byte("x"))).To(gomega.BeTrue())
 		g.Expect(all.repeated("0", []byte("x"))).To(gomega.BeFalse(), "it is forgotten")
 	})
