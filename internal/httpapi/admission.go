@@ -67,6 +67,6 @@ func (h *Handler) tooBusy(calls int, late, cpu float64) *problem {
 		return nil
 	}
 	return (&problem{
-		status: http.StatusServiceUnavailable, code: "server_overloaded", message: "the server is too busy for another call, because " + why + ": try again later",
-	}).after(overloadRetry)
+		Status: http.StatusServiceUnavailable, Code: "server_overloaded", Message: "the server is too busy for another call, because " + why + ": try again later",
+	}).After(overloadRetry)
 }

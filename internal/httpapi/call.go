@@ -3,18 +3,16 @@ package httpapi
 import (
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
 	"strings"
-	"time"
 
-	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/session"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/answer"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -120,7 +118,7 @@ func (h *Handler) readCall(w http.ResponseWriter, r *http.Request, who requester
 		}
 		return offer, set, p
 	}
-	return "", set, &problem{status: http.StatusUnsupportedMediaType, code: "unsupported_media_type", message: "send the SDP offer as application/sdp, or as multipart/form-data with the parts sdp and session"}
+	return "", set, &problem{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type", Message: "send the SDP offer as application/sdp, or as multipart/form-data with the parts sdp and session"}
 }
 
 // readForm reads the parts sdp and session. Each is a field or a file, because browsers send Blobs as files.
@@ -132,7 +130,7 @@ func (h *Handler) readForm(form *multipart.Reader, set wire.Session) (offer stri
 			break
 		}
 		if err != nil {
-			return "", set, badBody(err)
+			return "", set, answer.BadBody(err)
 		}
 		name, most := part.FormName(), maxBody
 		if name == "sdp" {
@@ -140,7 +138,7 @@ func (h *Handler) readForm(form *multipart.Reader, set wire.Session) (offer stri
 		}
 		body, err := io.ReadAll(http.MaxBytesReader(nil, part, int64(most)))
 		if err != nil {
-			return "", set, badBody(err)
+			return "", set, answer.BadBody(err)
 		}
 		if seen[name] {
 			return "", set, badField("repeated_field", name, "the form has more than one part of this name: send one")
@@ -161,27 +159,15 @@ func (h *Handler) readForm(form *multipart.Reader, set wire.Session) (offer stri
 	return offer, set, nil
 }
 
-// badBody returns the response to a body that could not be read.
-func badBody(err error) *problem {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
-		return &problem{status: http.StatusRequestEntityTooLarge, code: "body_too_large", message: fmt.Sprintf("the request, or the SDP offer in it, is larger than %d bytes", tooLarge.Limit)}
-	}
-	if errors.Is(err, account.ErrFull) {
-		return (&problem{status: http.StatusTooManyRequests, code: "server_busy", message: "there is no memory for this request now: try again in a moment"}).after(time.Second)
-	}
-	return &problem{status: http.StatusBadRequest, code: "invalid_body", message: "the request's body cannot be read: it did not arrive whole, or is not what Content-Type says"}
-}
-
 // badSession returns the response to settings that are refused with err; nil if err is nil.
 func badSession(err error) *problem {
 	if err == nil {
 		return nil
 	}
-	p := &problem{status: http.StatusBadRequest, code: "invalid_session", message: err.Error(), param: "session"}
+	p := &problem{Status: http.StatusBadRequest, Code: "invalid_session", Message: err.Error(), Param: "session"}
 	var bad *wire.DecodeError
 	if errors.As(err, &bad) {
-		p.code, p.message, p.param = bad.Code, bad.Message, bad.Param
+		p.Code, p.Message, p.Param = bad.Code, bad.Message, bad.Param
 	}
 	return p
 }

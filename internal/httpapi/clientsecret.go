@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/answer"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/secrets"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -64,8 +65,8 @@ func staleSecret(err error) *problem {
 		return nil
 	case errors.Is(err, secrets.ErrUnavailable):
 		return (&problem{
-			status: http.StatusServiceUnavailable, kind: "server_error", code: "store_unavailable", message: "the store of client secrets does not answer: try again in a moment",
-		}).after(storeRetry)
+			Status: http.StatusServiceUnavailable, Kind: "server_error", Code: "store_unavailable", Message: "the store of client secrets does not answer: try again in a moment",
+		}).After(storeRetry)
 	case errors.Is(err, secrets.ErrUsed):
 		return refused("client_secret_used", "the client secret was for one call: make a new one with POST /v1/realtime/client_secrets")
 	}
@@ -102,14 +103,14 @@ func (h *Handler) clientSecret(w http.ResponseWriter, r *http.Request, who reque
 	case errors.Is(err, secrets.ErrUnavailable):
 		return staleSecret(err)
 	case errors.Is(err, secrets.ErrTooLarge):
-		return &problem{status: http.StatusRequestEntityTooLarge, code: "body_too_large", param: "session", message: err.Error() + ": shorten the instructions or the tools"}
+		return &problem{Status: http.StatusRequestEntityTooLarge, Code: "body_too_large", Param: "session", Message: err.Error() + ": shorten the instructions or the tools"}
 	case err != nil:
 		return (&problem{
-			status: http.StatusTooManyRequests, code: "too_many_client_secrets",
-			message: "the server keeps as many client secrets as it may: try again when some have expired",
-		}).after(wait)
+			Status: http.StatusTooManyRequests, Code: "too_many_client_secrets",
+			Message: "the server keeps as many client secrets as it may: try again when some have expired",
+		}).After(wait)
 	}
-	writeJSON(w, http.StatusOK, struct {
+	answer.JSON(w, http.StatusOK, struct {
 		Value     string          `json:"value"`
 		ExpiresAt int64           `json:"expires_at"`
 		Session   json.RawMessage `json:"session"`
@@ -128,11 +129,11 @@ func readJSON(w http.ResponseWriter, r *http.Request) (wire.Raw, *problem) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	switch kind, _, bad := mime.ParseMediaType(r.Header.Get("Content-Type")); {
 	case err != nil:
-		return nil, badBody(err)
+		return nil, answer.BadBody(err)
 	case len(body) == 0:
 		return wire.Raw("{}"), nil
 	case bad != nil || kind != "application/json":
-		return nil, &problem{status: http.StatusUnsupportedMediaType, code: "unsupported_media_type", message: "send the request as application/json"}
+		return nil, &problem{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type", Message: "send the request as application/json"}
 	case !wire.Raw(body).Valid():
 		return nil, badField(wire.CodeInvalidJSON, "", "the body is not JSON")
 	}
@@ -141,7 +142,7 @@ func readJSON(w http.ResponseWriter, r *http.Request) (wire.Raw, *problem) {
 
 // badField returns the response to a request with a wrong field.
 func badField(code, param, message string) *problem {
-	return &problem{status: http.StatusBadRequest, code: code, param: param, message: message}
+	return &problem{Status: http.StatusBadRequest, Code: code, Param: param, Message: message}
 }
 
 // readSecret reads the settings and the lifetime that a request asks for into set and lifetime.

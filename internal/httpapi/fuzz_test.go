@@ -35,7 +35,7 @@ func FuzzCallForm(f *testing.F) {
 		switch {
 		case p == nil && settings.Type != "realtime" && settings.Type != "transcription":
 			t.Errorf("a session of type %q", settings.Type)
-		case p != nil && (p.status < 400 || p.status > 499 || p.code == "" || p.message == ""):
+		case p != nil && (p.Status < 400 || p.Status > 499 || p.Code == "" || p.Message == ""):
 			t.Errorf("a problem that says nothing: %+v", p)
 		}
 	})
@@ -58,7 +58,7 @@ func FuzzClientSecret(f *testing.F) {
 			t.Errorf("a lifetime of %v", lifetime)
 		case p == nil && !wire.Raw(shown(settings)).Valid():
 			t.Errorf("a session that is no JSON: %s", shown(settings))
-		case p != nil && (p.status != http.StatusBadRequest || p.code == "" || p.message == ""):
+		case p != nil && (p.Status != http.StatusBadRequest || p.Code == "" || p.Message == ""):
 			t.Errorf("a problem that says nothing: %+v", p)
 		}
 	})

@@ -96,24 +96,24 @@ func (h *Handler) guarded(next endpoint) http.HandlerFunc {
 
 // refuse writes the error response to a request, and reports it.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, p *problem) {
-	h.cfg.Logger.Debug("request refused", "method", r.Method, "path", r.URL.Path, "status", p.status, "code", p.code)
+	h.cfg.Logger.Debug("request refused", "method", r.Method, "path", r.URL.Path, "status", p.Status, "code", p.Code)
 	if h.cfg.Refused != nil {
-		h.cfg.Refused(p.code)
+		h.cfg.Refused(p.Code)
 	}
-	p.write(w)
+	p.Write(w)
 }
 
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, next endpoint) *problem {
 	if !h.origins.Allow(w, r) {
 		return &problem{
-			status: http.StatusForbidden, code: "origin_not_allowed",
-			message: fmt.Sprintf("pages of %q may not call this server: start it with --origin %s", r.Header.Get("Origin"), r.Header.Get("Origin")),
+			Status: http.StatusForbidden, Code: "origin_not_allowed",
+			Message: fmt.Sprintf("pages of %q may not call this server: start it with --origin %s", r.Header.Get("Origin"), r.Header.Get("Origin")),
 		}
 	}
 	if h.Misdirected(r) {
 		return &problem{
-			status: http.StatusForbidden, code: "host_not_allowed",
-			message: fmt.Sprintf("a server without keys does not answer as %q: open it as localhost, or start it with --origin https://%s", r.Host, r.Host),
+			Status: http.StatusForbidden, Code: "host_not_allowed",
+			Message: fmt.Sprintf("a server without keys does not answer as %q: open it as localhost, or start it with --origin https://%s", r.Host, r.Host),
 		}
 	}
 	who, p := h.identify(r)

@@ -20,6 +20,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/session"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/internal/env"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/answer"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/budget"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/load"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/observe"
@@ -260,7 +261,7 @@ func (h *Handler) stopping() *problem {
 	if !h.closed && !h.draining {
 		return nil
 	}
-	return (&problem{status: http.StatusServiceUnavailable, code: "server_stopping", message: "the server is stopping: call again in a moment"}).after(fullRetry)
+	return (&problem{Status: http.StatusServiceUnavailable, Code: "server_stopping", Message: "the server is stopping: call again in a moment"}).After(fullRetry)
 }
 
 // enter makes a session and adds it to h.calls. The caller has marked the requester's secret as used.
@@ -380,8 +381,8 @@ func (h *Handler) hangup(w http.ResponseWriter, r *http.Request, who requester) 
 // telephone returns the response to requests for calls of a telephone network (SIP).
 func telephone(_ http.ResponseWriter, r *http.Request, _ requester) *problem {
 	return &problem{
-		status: http.StatusNotFound, code: "no_sip_call",
-		message: "no SIP call waits: this server takes none, and a call over WebRTC has begun when its offer is answered; POST /v1/realtime/calls/" +
+		Status: http.StatusNotFound, Code: "no_sip_call",
+		Message: "no SIP call waits: this server takes none, and a call over WebRTC has begun when its offer is answered; POST /v1/realtime/calls/" +
 			r.PathValue("id") + "/hangup ends one",
 	}
 }
@@ -394,7 +395,7 @@ func (h *Handler) components(w http.ResponseWriter, _ *http.Request, who request
 			all[i].Detail = room.Public(all[i].Detail)
 		}
 	}
-	writeJSON(w, http.StatusOK, struct {
+	answer.JSON(w, http.StatusOK, struct {
 		Pipeline   string               `json:"pipeline"`
 		Components []pipeline.Component `json:"components"`
 	}{h.cfg.Pipeline.Name, all})

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 
+	"github.com/antiphon-rt/antiphon/internal/httpapi/answer"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/iceserver"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/origin"
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
@@ -17,7 +18,7 @@ type ICEServers = iceserver.Config
 func (h *Handler) iceServers(w http.ResponseWriter, r *http.Request, who requester) *problem {
 	servers, lifetime := iceserver.For(origin.Hostname(r.Host), who.relayed(), h.cfg.ICE, h.env.Now())
 	w.Header().Set("Cache-Control", "no-store")
-	writeJSON(w, http.StatusOK, struct {
+	answer.JSON(w, http.StatusOK, struct {
 		ICEServers []iceserver.Server `json:"ice_servers"`
 		Seconds    int                `json:"expires_in"`
 	}{servers, int(lifetime.Seconds())})

@@ -50,11 +50,11 @@ func (c requester) scope(r *http.Request) string {
 
 // Refuse writes an error response as the API writes it. Config.Once calls it for its own errors.
 func Refuse(w http.ResponseWriter, status int, code, message string) {
-	p := &problem{status: status, code: code, message: message}
+	p := &problem{Status: status, Code: code, Message: message}
 	if status >= http.StatusInternalServerError {
-		p.kind = "server_error"
+		p.Kind = "server_error"
 	}
-	p.write(w)
+	p.Write(w)
 }
 
 // ReplayedHeaders returns the names of the headers that each try of a request with an idempotency key gets, beside those that HTTP itself has.

@@ -13,6 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc"
 	"github.com/antiphon-rt/antiphon/internal/call/ws"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/answer"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/fleet"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/takeover"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -55,7 +56,7 @@ func (h *Handler) payer(token string, who requester) string {
 
 // notReconnectable returns the response to every token that reconnects no call, whatever is wrong with it.
 func notReconnectable() *problem {
-	return &problem{status: http.StatusNotFound, code: "resume_not_found", param: resumeHeader, message: "there is no call that this token resumes, or it has ended: call without " + resumeHeader}
+	return &problem{Status: http.StatusNotFound, Code: "resume_not_found", Param: resumeHeader, Message: "there is no call that this token resumes, or it has ended: call without " + resumeHeader}
 }
 
 // reconnect finds the call that a request reconnects, ends its old connection, and reserves the call for this request. seen is the id of the client's last event that the
@@ -124,9 +125,9 @@ func (h *Handler) reserve(ctx context.Context, hub *link.Hub, after string) erro
 func notReserved(err error) *problem {
 	switch {
 	case errors.Is(err, link.ErrReconnecting):
-		return &problem{status: http.StatusConflict, code: "resume_in_progress", message: "the call is being resumed by another request: wait for its answer"}
+		return &problem{Status: http.StatusConflict, Code: "resume_in_progress", Message: "the call is being resumed by another request: wait for its answer"}
 	case errors.Is(err, link.ErrReplayLost):
-		return &problem{status: http.StatusGone, code: "resume_lost", message: "more has happened in the call than is kept for one who comes back: call without Antiphon-Resume"}
+		return &problem{Status: http.StatusGone, Code: "resume_lost", Message: "more has happened in the call than is kept for one who comes back: call without Antiphon-Resume"}
 	}
 	return notReconnectable()
 }
@@ -275,17 +276,17 @@ func (h *Handler) findPeer(id string, who requester) (*rtc.Peer, *problem) {
 
 // notRestartable returns the response for a call that has no peer to restart.
 func notRestartable() *problem {
-	return &problem{status: http.StatusConflict, code: "restart_not_possible", message: "the call has no connection over WebRTC that could be restarted: offer another one with " + resumeHeader}
+	return &problem{Status: http.StatusConflict, Code: "restart_not_possible", Message: "the call has no connection over WebRTC that could be restarted: offer another one with " + resumeHeader}
 }
 
 // readSDP reads a body that is an SDP offer.
 func readSDP(w http.ResponseWriter, r *http.Request) (offer string, p *problem) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/sdp" {
-		return "", &problem{status: http.StatusUnsupportedMediaType, code: "unsupported_media_type", message: "send the SDP offer as application/sdp"}
+		return "", &problem{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type", Message: "send the SDP offer as application/sdp"}
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxSDP))
 	if err != nil {
-		return "", badBody(err)
+		return "", answer.BadBody(err)
 	}
 	return string(body), nil
 }
@@ -301,5 +302,5 @@ func badOffer(err error) *problem {
 	if !errors.Is(err, rtc.ErrBadSDP) && !errors.Is(err, rtc.ErrNoAudio) {
 		return internal("call_failed", err)
 	}
-	return &problem{status: http.StatusBadRequest, code: "invalid_offer", message: err.Error(), param: "sdp"}
+	return &problem{Status: http.StatusBadRequest, Code: "invalid_offer", Message: err.Error(), Param: "sdp"}
 }

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/antiphon-rt/antiphon/internal/speechapi"
 )
 
 // The HTTP routes, and the responses to wrong paths and methods.
@@ -65,23 +63,12 @@ func (h *Handler) route() {
 }
 
 // speaks returns the endpoint for a method of package speechapi. It takes one request from the requester's budget, and wants a key.
-func (h *Handler) speaks(serve func(w http.ResponseWriter, r *http.Request, principal string) *speechapi.Problem) endpoint {
+func (h *Handler) speaks(serve func(w http.ResponseWriter, r *http.Request, principal string) *problem) endpoint {
 	return h.begins(func(w http.ResponseWriter, r *http.Request, who requester) *problem {
 		if who.secret != nil {
 			return keyWanted("is for calls")
 		}
-		p := serve(w, r, who.principal)
-		if p == nil {
-			return nil
-		}
-		out := &problem{status: p.Status, code: p.Code, message: p.Message, param: p.Param}
-		if p.Status >= http.StatusInternalServerError {
-			out.kind = "server_error"
-		}
-		if p.Retry > 0 {
-			out.after(p.Retry)
-		}
-		return out
+		return serve(w, r, who.principal)
 	})
 }
 
@@ -90,9 +77,9 @@ func wrongMethod(methods []string) endpoint {
 	takes := strings.Join(methods, ", ")
 	return func(_ http.ResponseWriter, r *http.Request, _ requester) *problem {
 		return (&problem{
-			status: http.StatusMethodNotAllowed, code: "method_not_allowed",
-			message: fmt.Sprintf("%s takes %s, not %s", r.URL.Path, takes, r.Method),
-		}).with("Allow", takes)
+			Status: http.StatusMethodNotAllowed, Code: "method_not_allowed",
+			Message: fmt.Sprintf("%s takes %s, not %s", r.URL.Path, takes, r.Method),
+		}).With("Allow", takes)
 	}
 }
 
@@ -101,8 +88,8 @@ func unknown(all []string) endpoint {
 	there := strings.Join(slices.Sorted(slices.Values(all)), ", ")
 	return func(_ http.ResponseWriter, r *http.Request, _ requester) *problem {
 		return &problem{
-			status: http.StatusNotFound, code: "unknown_url",
-			message: fmt.Sprintf("this server has no %s %s: it has %s", r.Method, r.URL.Path, there),
+			Status: http.StatusNotFound, Code: "unknown_url",
+			Message: fmt.Sprintf("this server has no %s %s: it has %s", r.Method, r.URL.Path, there),
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (h *Handler) serveRuns(w http.ResponseWriter, r *http.Request, who requeste
 	case who.secret != nil:
 		return keyWanted("is for calls")
 	case h.cfg.Runs == nil:
-		return &problem{status: http.StatusNotFound, code: runs.CodeNoBackgroundTools, message: runs.NoBackgroundTools}
+		return &problem{Status: http.StatusNotFound, Code: runs.CodeNoBackgroundTools, Message: runs.NoBackgroundTools}
 	}
 	h.cfg.Runs.Serve(w, r, who.principal)
 	return nil

@@ -102,7 +102,7 @@ func (h *Handler) admit(who requester, goesOn bool) *problem {
 	var makesRoom *callEntry
 	if h.active() >= h.rules.Load().MaxSessions {
 		if makesRoom = h.greediest(); !makesRoom.stale(now) {
-			return (&problem{status: http.StatusTooManyRequests, code: "too_many_sessions", message: "the server has as many calls as it takes: try again later"}).after(fullRetry)
+			return (&problem{Status: http.StatusTooManyRequests, Code: "too_many_sessions", Message: "the server has as many calls as it takes: try again later"}).After(fullRetry)
 		}
 	}
 	if p := h.overloaded(len(h.calls)); p != nil {
@@ -138,7 +138,7 @@ func (h *Handler) evict(c *callEntry) {
 
 // tooManyCalls returns the response to a requester whose share of the calls is used up.
 func tooManyCalls(message string, retry time.Duration) *problem {
-	return (&problem{status: http.StatusTooManyRequests, code: "too_many_calls", message: message}).after(retry)
+	return (&problem{Status: http.StatusTooManyRequests, Code: "too_many_calls", Message: message}).After(retry)
 }
 
 // active returns how many calls there are, without those that were ended to make room. The caller holds mu.

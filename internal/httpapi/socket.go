@@ -35,9 +35,9 @@ func notASocket(r *http.Request) *problem {
 	switch {
 	case !strings.EqualFold(r.Header.Get("Upgrade"), "websocket"):
 		return (&problem{
-			status: http.StatusUpgradeRequired, code: "upgrade_required",
-			message: "open this address as a WebSocket; for a call over WebRTC, POST its offer to /v1/realtime/calls",
-		}).with("Upgrade", "websocket")
+			Status: http.StatusUpgradeRequired, Code: "upgrade_required",
+			Message: "open this address as a WebSocket; for a call over WebRTC, POST its offer to /v1/realtime/calls",
+		}).With("Upgrade", "websocket")
 	case len(offered) > 0 && !slices.Contains(offered, realtimeProtocol):
 		return badField("invalid_subprotocol", "", "this server speaks the subprotocol realtime: offer it beside those that carry the key")
 	case query.Has("call_id") && query.Has("intent"):
@@ -123,8 +123,8 @@ func (h *Handler) control(w http.ResponseWriter, r *http.Request, who requester)
 func notJoined(err error) *problem {
 	if errors.Is(err, link.ErrTooManyControllers) {
 		return &problem{
-			status: http.StatusTooManyRequests, code: "too_many_controllers",
-			message: fmt.Sprintf("%d connections control this call already: close one of them", link.MaxControllers),
+			Status: http.StatusTooManyRequests, Code: "too_many_controllers",
+			Message: fmt.Sprintf("%d connections control this call already: close one of them", link.MaxControllers),
 		}
 	}
 	return noCall()

@@ -21,7 +21,7 @@ import (
 
 // unknownHere reports whether a reconnect was refused because this process does not have the call. The journal may have it.
 func (h *Handler) unknownHere(p *problem) bool {
-	return p != nil && p.code == notReconnectable().code && h.cfg.Journal != nil
+	return p != nil && p.Code == notReconnectable().Code && h.cfg.Journal != nil
 }
 
 // takeOver makes this process the owner of the call that a request reconnects. The call is entered, and has not begun.
@@ -59,7 +59,7 @@ func (h *Handler) notTaken(err error) *problem {
 		return otherTransport()
 	case errors.Is(err, takeover.ErrUnavailable):
 		h.cfg.Logger.Warn("a call cannot be taken over", "err", err)
-		return (&problem{status: http.StatusServiceUnavailable, code: "store_unavailable", message: "the server cannot read the call from its store now: try again"}).after(fullRetry)
+		return (&problem{Status: http.StatusServiceUnavailable, Code: "store_unavailable", Message: "the server cannot read the call from its store now: try again"}).After(fullRetry)
 	}
 	return notReserved(err)
 }

@@ -23,14 +23,6 @@ func (e *Error) Error() string {
 	return e.Param + ": " + e.Message
 }
 
-// Field returns Param; nil for the whole body, and for no Error.
-func (e *Error) Field() any {
-	if e == nil || e.Param == "" {
-		return nil
-	}
-	return e.Param
-}
-
 // Decode decodes the JSON object of a request into a struct. Its errors are of type *Error.
 func Decode(text []byte, into any) error {
 	err := json.Unmarshal(text, into)

@@ -14,6 +14,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/answer"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
@@ -51,40 +52,30 @@ func New(cfg Config) *Handler {
 	return &Handler{cfg: cfg, places: account.New(maxParallel)}
 }
 
-// Problem is the refusal of a request.
-type Problem struct {
-	Status        int
-	Code, Message string
-	Param         string        // which field of the request is wrong; may be empty
-	Retry         time.Duration // when the client may try again; 0 for nothing to say
-}
-
-// Error returns the message.
-func (p *Problem) Error() string { return p.Message }
-
-func bad(param, format string, values ...any) *Problem {
-	return &Problem{Status: http.StatusBadRequest, Code: "invalid_value", Param: param, Message: param + ": " + fmt.Sprintf(format, values...)}
+func bad(param, format string, values ...any) *answer.Problem {
+	return &answer.Problem{Status: http.StatusBadRequest, Code: "invalid_value", Param: param, Message: param + ": " + fmt.Sprintf(format, values...)}
 }
 
 // enter counts a request of a principal. done must be called at its end. It returns a Problem when there are too many.
-func (h *Handler) enter(principal string) (done func(), p *Problem) {
+func (h *Handler) enter(principal string) (done func(), p *answer.Problem) {
 	if h.places.Take(principal, 1) != nil {
-		return nil, &Problem{
-			Status: http.StatusTooManyRequests, Code: "too_many_requests", Retry: busyRetry,
+		return nil, (&answer.Problem{
+			Status: http.StatusTooManyRequests, Code: "too_many_requests",
 			Message: fmt.Sprintf("the server transcribes and speaks for %d requests at a time, in shares of their keys: wait until one of them is answered", maxParallel),
-		}
+		}).After(busyRetry)
 	}
 	return func() { h.places.Give(principal, 1) }, nil
 }
 
 // stageProblem is the response to a request in which a stage failed.
-func stageProblem(err error) *Problem {
-	p := &Problem{Status: http.StatusBadGateway, Code: "stage_failed", Message: room.Public(err.Error())}
+func stageProblem(err error) *answer.Problem {
+	p := answer.Failed(http.StatusBadGateway, "stage_failed", room.Public(err.Error()))
 	switch {
 	case errors.Is(err, pipeline.ErrUnavailable):
 		p.Status, p.Code = http.StatusServiceUnavailable, "stage_unavailable"
 	case errors.Is(err, pipeline.ErrBusy):
-		p.Status, p.Code, p.Retry = http.StatusServiceUnavailable, "stage_busy", busyRetry
+		p.Status, p.Code = http.StatusServiceUnavailable, "stage_busy"
+		p.After(busyRetry)
 	}
 	return p
 }
@@ -98,7 +89,7 @@ type model struct {
 }
 
 // Models answers GET /v1/models: the pipeline, by whose name a session asks for it, and its stages' engines.
-func (h *Handler) Models(w http.ResponseWriter, _ *http.Request, _ string) *Problem {
+func (h *Handler) Models(w http.ResponseWriter, _ *http.Request, _ string) *answer.Problem {
 	list := []model{{ID: h.cfg.Pipeline.Name, Object: "model", OwnedBy: "antiphon"}}
 	for _, c := range h.cfg.Pipeline.Components() {
 		known := slices.ContainsFunc(list, func(m model) bool { return m.ID == c.Name })
@@ -106,14 +97,8 @@ func (h *Handler) Models(w http.ResponseWriter, _ *http.Request, _ string) *Prob
 			list = append(list, model{ID: c.Name, Object: "model", OwnedBy: c.Stage})
 		}
 	}
-	writeJSON(w, map[string]any{"object": "list", "data": list})
+	answer.JSON(w, http.StatusOK, map[string]any{"object": "list", "data": list})
 	return nil
-}
-
-func writeJSON(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(v) // after an error the client is gone
 }
 
 // events writes server-sent events.
@@ -144,6 +129,6 @@ func (e events) send(event any) error {
 }
 
 // fail ends the stream with an error event.
-func (e events) fail(p *Problem) {
+func (e events) fail(p *answer.Problem) {
 	_ = e.send(map[string]any{"type": "error", "error": map[string]any{"type": "server_error", "code": p.Code, "message": p.Message}})
 }

@@ -10,8 +10,8 @@ import (
 	"net/http"
 	"unicode/utf8"
 
-	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/answer"
 	"github.com/antiphon-rt/antiphon/internal/jsonbody"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/internal/wav"
@@ -29,14 +29,14 @@ type speechRequest struct {
 }
 
 // Speech answers a request for speech.
-func (h *Handler) Speech(w http.ResponseWriter, r *http.Request, principal string) *Problem {
+func (h *Handler) Speech(w http.ResponseWriter, r *http.Request, principal string) *answer.Problem {
 	var q speechRequest
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		return badBody(err)
+		return answer.BadBody(err)
 	}
 	if bad, is := errors.AsType[*jsonbody.Error](jsonbody.Decode(text, &q)); is {
-		return &Problem{Status: http.StatusBadRequest, Code: "invalid_body", Param: bad.Param, Message: bad.Error()}
+		return &answer.Problem{Status: http.StatusBadRequest, Code: "invalid_body", Param: bad.Param, Message: bad.Error()}
 	}
 	u, p := h.utterance(q)
 	if p != nil {
@@ -64,7 +64,7 @@ func (h *Handler) Speech(w http.ResponseWriter, r *http.Request, principal strin
 }
 
 // utterance checks a request, and returns what each of its clauses has in common.
-func (h *Handler) utterance(q speechRequest) (u pipeline.Utterance, p *Problem) {
+func (h *Handler) utterance(q speechRequest) (u pipeline.Utterance, p *answer.Problem) {
 	if n := utf8.RuneCountInString(q.Input); n == 0 || n > maxInput {
 		return u, bad("input", "a text of %d characters; 1 to %d are possible", n, maxInput)
 	}
@@ -218,22 +218,10 @@ func (s *speaker) end() {
 }
 
 // fail ends a response that has begun: with an error event, or by cutting the connection, so that the client does not take the sound for whole.
-func (s *speaker) fail(p *Problem) {
+func (s *speaker) fail(p *answer.Problem) {
 	if s.events != nil {
 		s.events.fail(p)
 		return
 	}
 	panic(http.ErrAbortHandler)
-}
-
-// badBody is the response to a body that cannot be read.
-func badBody(err error) *Problem {
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
-		return &Problem{Status: http.StatusRequestEntityTooLarge, Code: "body_too_large", Message: "the body is longer than " + size(large.Limit)}
-	}
-	if errors.Is(err, account.ErrFull) {
-		return &Problem{Status: http.StatusTooManyRequests, Code: "server_busy", Retry: busyRetry, Message: "there is no memory for this request now: try again in a moment"}
-	}
-	return &Problem{Status: http.StatusBadRequest, Code: "invalid_body", Message: "the body cannot be read: it did not arrive whole, or is not what Content-Type says"}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/internal/env"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/answer"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/internal/wav"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -44,7 +45,7 @@ func open(t *testing.T, p *pipeline.Pipeline) desk {
 	limits.Open, limits.FirstAudio, limits.Close = 200*time.Millisecond, 200*time.Millisecond, 200*time.Millisecond
 	h := New(Config{Pipeline: p, Guard: watchdog.New(env.System(), limits)})
 	mux := http.NewServeMux()
-	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, string) *Problem{
+	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, string) *answer.Problem{
 		"POST /v1/audio/transcriptions": h.Transcription, "POST /v1/audio/speech": h.Speech, "GET /v1/models": h.Models,
 		"GET /v1/antiphon/voices": h.Voices, "POST /v1/antiphon/voices": h.Enrol, "POST /v1/antiphon/voices/{name}/remove": h.Remove,
 	} {
@@ -218,7 +219,7 @@ func TestWrongRequests(t *testing.T) {
 		"file: the form has no file": func() (int, string, string) {
 			return d.do(http.MethodPost, "audio/transcriptions", "multipart/form-data; boundary=x", []byte("--x--\r\n"))
 		},
-		"invalid_body: the body cann": func() (int, string, string) {
+		"invalid_body: the request's body cann": func() (int, string, string) {
 			return d.do(http.MethodPost, "audio/transcriptions", "multipart/form-data; boundary=x", []byte("--x\r\nContent-"))
 		},
 	} {

@@ -8,12 +8,13 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/antiphon-rt/antiphon/internal/httpapi/answer"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
 // streamTranscript answers with events while the recogniser works. A recogniser without partial results ends the stream with an error.
-func (h *Handler) streamTranscript(w http.ResponseWriter, r *http.Request, q transcriptionRequest) *Problem {
+func (h *Handler) streamTranscript(w http.ResponseWriter, r *http.Request, q transcriptionRequest) *answer.Problem {
 	out := stream(w)
 	q.config.Live = true
 	var texts []string

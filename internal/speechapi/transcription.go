@@ -5,7 +5,6 @@ package speechapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/answer"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/internal/wav"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -27,7 +27,7 @@ type transcriptionRequest struct {
 }
 
 // Transcription answers a request for a transcript.
-func (h *Handler) Transcription(w http.ResponseWriter, r *http.Request, principal string) *Problem {
+func (h *Handler) Transcription(w http.ResponseWriter, r *http.Request, principal string) *answer.Problem {
 	done, p := h.enter(principal)
 	if p != nil {
 		return p
@@ -60,11 +60,11 @@ func (h *Handler) Transcription(w http.ResponseWriter, r *http.Request, principa
 }
 
 // readTranscription reads the form of a request.
-func readTranscription(w http.ResponseWriter, r *http.Request) (q transcriptionRequest, p *Problem) {
+func readTranscription(w http.ResponseWriter, r *http.Request) (q transcriptionRequest, p *answer.Problem) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxRecording+1<<20)
 	form, err := r.MultipartReader()
 	if err != nil {
-		return q, &Problem{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type", Message: "want a form with a file (multipart/form-data)"}
+		return q, &answer.Problem{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type", Message: "want a form with a file (multipart/form-data)"}
 	}
 	q.format = "json"
 	for {
@@ -73,7 +73,7 @@ func readTranscription(w http.ResponseWriter, r *http.Request) (q transcriptionR
 			break
 		}
 		if err != nil {
-			return q, badBody(err)
+			return q, answer.BadBody(err)
 		}
 		if p := q.take(part); p != nil {
 			return q, p
@@ -86,17 +86,17 @@ func readTranscription(w http.ResponseWriter, r *http.Request) (q transcriptionR
 }
 
 // take reads one part of the form. Fields that change nothing here, such as temperature, are read over.
-func (q *transcriptionRequest) take(part *multipart.Part) *Problem {
+func (q *transcriptionRequest) take(part *multipart.Part) *answer.Problem {
 	name := part.FormName()
 	if name == "file" {
 		return q.recording(part)
 	}
 	value, err := io.ReadAll(io.LimitReader(part, maxField+1))
 	if err != nil {
-		return badBody(err)
+		return answer.BadBody(err)
 	}
 	if len(value) > maxField {
-		return bad(name, "longer than %s", size(maxField))
+		return bad(name, "longer than %d kB", maxField>>10)
 	}
 	text := string(value)
 	switch name {
@@ -120,7 +120,7 @@ func (q *transcriptionRequest) take(part *multipart.Part) *Problem {
 }
 
 // recording reads the file, and resamples it while it arrives: what is too long is refused before it takes more memory than a recording may.
-func (q *transcriptionRequest) recording(file io.Reader) *Problem {
+func (q *transcriptionRequest) recording(file io.Reader) *answer.Problem {
 	sound, err := wav.NewReader(file)
 	if err != nil {
 		return badFile(err)
@@ -134,7 +134,7 @@ func (q *transcriptionRequest) recording(file io.Reader) *Problem {
 	for most := int(maxLength.Seconds()) * pipeline.InputRate; !errors.Is(err, io.EOF); {
 		var n int
 		if n, err = sound.Read(read[:]); err != nil && !errors.Is(err, io.EOF) {
-			return badBody(err)
+			return answer.BadBody(err)
 		}
 		if q.pcm = resampler.AppendPCM16(q.pcm, read[:n]); len(q.pcm) > most {
 			return bad("file", "longer than %v: send it in pieces", maxLength)
@@ -145,15 +145,12 @@ func (q *transcriptionRequest) recording(file io.Reader) *Problem {
 }
 
 // badFile is the response to a file that is no WAV file, or that cannot be read.
-func badFile(err error) *Problem {
+func badFile(err error) *answer.Problem {
 	if errors.Is(err, wav.ErrFormat) {
 		return bad("file", "%v; this server reads WAV files: ffmpeg -i FILE -ar 16000 -ac 1 recording.wav makes one", err)
 	}
-	return badBody(err)
+	return answer.BadBody(err)
 }
-
-// size returns a number of bytes for people.
-func size(bytes int64) string { return fmt.Sprintf("%d kB", bytes>>10) }
 
 // piece is how much sound is written to the recogniser at a time, in samples.
 const piece = pipeline.InputRate / 10
@@ -227,9 +224,9 @@ func writeTranscript(w http.ResponseWriter, q transcriptionRequest, last pipelin
 		for _, word := range last.Words {
 			words = append(words, map[string]any{"word": word.Text, "start": word.Start.Seconds(), "end": word.End.Seconds()})
 		}
-		writeJSON(w, map[string]any{"task": "transcribe", "language": q.config.Language, "duration": seconds, "text": last.Text, "words": words})
+		answer.JSON(w, http.StatusOK, map[string]any{"task": "transcribe", "language": q.config.Language, "duration": seconds, "text": last.Text, "words": words})
 	default:
-		writeJSON(w, map[string]any{"text": last.Text, "usage": usage(seconds)})
+		answer.JSON(w, http.StatusOK, map[string]any{"text": last.Text, "usage": usage(seconds)})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/answer"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
@@ -18,9 +19,9 @@ import (
 const enrolWithin = 30 * time.Second
 
 // enroller returns what enrols people.
-func (h *Handler) enroller() (pipeline.Enroller, *Problem) {
+func (h *Handler) enroller() (pipeline.Enroller, *answer.Problem) {
 	if h.cfg.Pipeline.Gate == nil || h.cfg.Pipeline.Gate.Enroller == nil {
-		return nil, &Problem{
+		return nil, &answer.Problem{
 			Status: http.StatusNotFound, Code: "no_enrolment",
 			Message: "this server enrols nobody over HTTP: give the section voices of antiphon.yaml a folder",
 		}
@@ -29,17 +30,17 @@ func (h *Handler) enroller() (pipeline.Enroller, *Problem) {
 }
 
 // Voices answers the request for the names of those who are enrolled.
-func (h *Handler) Voices(w http.ResponseWriter, _ *http.Request, _ string) *Problem {
+func (h *Handler) Voices(w http.ResponseWriter, _ *http.Request, _ string) *answer.Problem {
 	e, p := h.enroller()
 	if p != nil {
 		return p
 	}
-	writeJSON(w, map[string]any{"people": append([]string{}, e.Enrolled()...)})
+	answer.JSON(w, http.StatusOK, map[string]any{"people": append([]string{}, e.Enrolled()...)})
 	return nil
 }
 
 // Enrol answers the request to enrol a person: a form with the fields name and file.
-func (h *Handler) Enrol(w http.ResponseWriter, r *http.Request, principal string) *Problem {
+func (h *Handler) Enrol(w http.ResponseWriter, r *http.Request, principal string) *answer.Problem {
 	e, p := h.enroller()
 	if p != nil {
 		return p
@@ -68,12 +69,12 @@ func (h *Handler) Enrol(w http.ResponseWriter, r *http.Request, principal string
 	case err != nil:
 		return stageProblem(err)
 	}
-	writeJSON(w, map[string]any{"name": name})
+	answer.JSON(w, http.StatusOK, map[string]any{"name": name})
 	return nil
 }
 
 // Remove answers the request to remove a person.
-func (h *Handler) Remove(w http.ResponseWriter, r *http.Request, _ string) *Problem {
+func (h *Handler) Remove(w http.ResponseWriter, r *http.Request, _ string) *answer.Problem {
 	e, p := h.enroller()
 	if p != nil {
 		return p
@@ -84,16 +85,16 @@ func (h *Handler) Remove(w http.ResponseWriter, r *http.Request, _ string) *Prob
 	case err != nil:
 		return stageProblem(err)
 	}
-	writeJSON(w, map[string]any{"name": r.PathValue("name")})
+	answer.JSON(w, http.StatusOK, map[string]any{"name": r.PathValue("name")})
 	return nil
 }
 
 // readEnrolment reads the form of an enrolment.
-func readEnrolment(w http.ResponseWriter, r *http.Request) (name string, pcm []int16, p *Problem) {
+func readEnrolment(w http.ResponseWriter, r *http.Request) (name string, pcm []int16, p *answer.Problem) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxRecording+1<<20)
 	form, err := r.MultipartReader()
 	if err != nil {
-		return "", nil, &Problem{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type", Message: "want a form with a name and a file (multipart/form-data)"}
+		return "", nil, &answer.Problem{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type", Message: "want a form with a name and a file (multipart/form-data)"}
 	}
 	var q transcriptionRequest
 	for {
@@ -102,7 +103,7 @@ func readEnrolment(w http.ResponseWriter, r *http.Request) (name string, pcm []i
 			break
 		}
 		if err != nil {
-			return "", nil, badBody(err)
+			return "", nil, answer.BadBody(err)
 		}
 		switch part.FormName() {
 		case "file":
@@ -112,7 +113,7 @@ func readEnrolment(w http.ResponseWriter, r *http.Request) (name string, pcm []i
 		case "name":
 			text, err := io.ReadAll(io.LimitReader(part, maxField))
 			if err != nil {
-				return "", nil, badBody(err)
+				return "", nil, answer.BadBody(err)
 			}
 			name = string(text)
 		}

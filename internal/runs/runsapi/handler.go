@@ -9,13 +9,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/coord/run"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/answer"
 	"github.com/antiphon-rt/antiphon/internal/jsonbody"
 	"github.com/antiphon-rt/antiphon/internal/once"
 	"github.com/antiphon-rt/antiphon/internal/runs"
@@ -90,7 +90,7 @@ func (h *Handler) start(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Location", "/v1/runs/"+started.ID)
-	writeJSON(w, http.StatusCreated, started)
+	answer.JSON(w, http.StatusCreated, started)
 	return nil
 }
 
@@ -109,7 +109,7 @@ func parsePolicy(name string) (run.Policy, error) {
 func (h *Handler) get(w http.ResponseWriter, r *http.Request) error {
 	found, err := h.runs.Get(r.Context(), principal(r), r.PathValue("id"))
 	if err == nil {
-		writeJSON(w, http.StatusOK, found)
+		answer.JSON(w, http.StatusOK, found)
 	}
 	return err
 }
@@ -140,7 +140,7 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request) error {
 	if len(page) > 0 {
 		out.LastID = &page[len(page)-1].ID
 	}
-	writeJSON(w, http.StatusOK, out)
+	answer.JSON(w, http.StatusOK, out)
 	return nil
 }
 
@@ -159,7 +159,7 @@ func (h *Handler) reply(w http.ResponseWriter, r *http.Request) error {
 	}
 	now, err := h.runs.Reply(r.Context(), principal(r), r.PathValue("id"), body.InteractionID, a)
 	if err == nil {
-		writeJSON(w, http.StatusOK, now)
+		answer.JSON(w, http.StatusOK, now)
 	}
 	return err
 }
@@ -184,7 +184,7 @@ func (h *Handler) cancel(w http.ResponseWriter, r *http.Request) error {
 	}
 	now, err := h.runs.Cancel(r.Context(), principal(r), r.PathValue("id"), body.Reason)
 	if err == nil {
-		writeJSON(w, http.StatusOK, now)
+		answer.JSON(w, http.StatusOK, now)
 	}
 	return err
 }
@@ -278,21 +278,17 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 	return nil
 }
 
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // after an error the client is gone
-}
-
 // refuse writes an error as the protocol does.
 func refuse(w http.ResponseWriter, err error) {
 	status, code, kind := classify(err)
+	p := &answer.Problem{Status: status, Kind: kind, Code: code, Message: err.Error()}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(busyRetry.Seconds()))))
+		p.After(busyRetry)
 	}
-	bad, _ := errors.AsType[*jsonbody.Error](err)
-	writeJSON(w, status, map[string]any{"error": map[string]any{"type": kind, "code": code, "message": err.Error(), "param": bad.Field()}})
+	if bad, is := errors.AsType[*jsonbody.Error](err); is {
+		p.Param = bad.Param
+	}
+	p.Write(w)
 }
 
 // classify returns the HTTP status, the code and the type of an error.
