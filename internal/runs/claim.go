@@ -111,12 +111,19 @@ func (r *Runner) claim(ctx context.Context, k key, s run.Queued, begin *beginnin
 	if why := unfit(begin, worker, s.Attempt); why != nil {
 		return r.reconcile(ctx, k, *why)
 	}
+	return r.beginTurn(ctx, k, s.Attempt+1, begin, worker, func(w *writing) run.Event {
+		return run.TurnStarted{Attempt: s.Attempt + 1, At: w.Now.At}
+	})
+}
+
+// beginTurn begins an attempt of a run, if there is room for one. event returns the machine's event for that.
+func (r *Runner) beginTurn(ctx context.Context, k key, attempt run.Attempt, begin *beginning, worker *Worker, event func(*writing) run.Event) error {
 	if !r.enter(k) {
 		return nil
 	}
 	w, err := r.book.step(ctx, k, func(w *writing) run.Event {
 		w.Now.Owner = r.book.node
-		return run.TurnStarted{Attempt: s.Attempt + 1, At: w.Now.At}
+		return event(w)
 	})
 	if err != nil || !w.changed() {
 		r.leave(k.principal)
@@ -124,7 +131,7 @@ func (r *Runner) claim(ctx context.Context, k key, s run.Queued, begin *beginnin
 		return err
 	}
 	r.perform(k, w)
-	r.startTurn(ctx, k, s.Attempt+1, begin, worker)
+	r.startTurn(ctx, k, attempt, begin, worker)
 	return nil
 }
 
@@ -158,22 +165,10 @@ func (r *Runner) takeOver(ctx context.Context, k key, e *entry, s run.Running, b
 	if why != nil {
 		return r.reconcile(ctx, k, *why)
 	}
-	if !r.enter(k) {
-		return nil
-	}
-	w, err := r.book.step(ctx, k, func(w *writing) run.Event {
-		w.Now.Owner = r.book.node
+	return r.beginTurn(ctx, k, s.Attempt+1, begin, worker, func(w *writing) run.Event {
 		w.Now.Resumed++
 		return run.Resume{Attempt: s.Attempt + 1}
 	})
-	if err != nil || !w.changed() {
-		r.leave(k.principal)
-		r.joined.Done()
-		return err
-	}
-	r.perform(k, w)
-	r.startTurn(ctx, k, s.Attempt+1, begin, worker)
-	return nil
 }
 
 // over reports whether the owner of a running run is gone.
