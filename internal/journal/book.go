@@ -145,16 +145,6 @@ func (b *Book) Begin(token string, logger *slog.Logger) *Writer {
 	return b.newWriter(list(token), logger, tail{epoch: 1}, State{})
 }
 
-// Find returns what the journal knows of the call with that token, or ErrUnknown.
-func (b *Book) Find(ctx context.Context, token string) (State, error) {
-	at := place{b.cfg.Log, list(token)}
-	found, err := steps.Swap(ctx, at, 0, func(newest steps.Version) ([]byte, State, error) {
-		state, _, err := read(ctx, at, newest)
-		return nil, state, err
-	})
-	return found.Made, err
-}
-
 // Owner returns the Node of the process that owns the call with that token: it has claimed the call, or has begun it. It returns ErrUnknown for a call that cannot be continued.
 func (b *Book) Owner(ctx context.Context, token string) (node string, err error) {
 	e, _, err := end(place{b.cfg.Log, list(token)}.Newest(ctx))

@@ -346,13 +346,8 @@ func (w *Writer) look(ctx context.Context) journal.Event {
 	return journal.Found{To: w.at.newest}
 }
 
-// Owns reports whether this is still the owner of the call. If it is not, the Writer is fenced. An owner that cannot ask the store is taken for the owner.
-func (w *Writer) Owns(ctx context.Context) bool {
-	owns, _ := w.Owner(ctx)
-	return owns
-}
-
-// Owner is Owns. The error says why the store could not be asked; a log that is gone is no error.
+// Owner reports whether this is still the owner of the call. If it is not, the Writer is fenced. An owner that cannot ask the store is taken for the owner; the error says why it could
+// not. A log that is gone is no error.
 func (w *Writer) Owner(ctx context.Context) (owns bool, err error) {
 	_, at, err := end(place{w.book.cfg.Log, w.name}.Newest(ctx))
 	switch {

@@ -65,14 +65,9 @@ type echoSignal struct {
 // silentFrames is how many frames of silence make all of echoSignal.past silent.
 const silentFrames = (windowSize + FrameSize - 1) / FrameSize
 
-// NewEcho returns an Echo for a new stream.
-func NewEcho() *Echo { return newEcho(NewTables()) }
-
-// NewEchoFor returns an Echo for the microphone of d. It shares the tables of d.
-func NewEchoFor(d *Detector) *Echo { return newEcho(d.tables) }
-
-func newEcho(t *Tables) *Echo {
-	e := &Echo{window: &t.window, spectrum: newSpectrum(t.twiddles)}
+// NewEchoFor returns an Echo for a new stream of the microphone of d. It shares the tables of d.
+func NewEchoFor(d *Detector) *Echo {
+	e := &Echo{window: &d.tables.window, spectrum: newSpectrum(d.tables.twiddles)}
 	e.Reset()
 	return e
 }
@@ -91,19 +86,9 @@ func (e *Echo) Reset() {
 	}
 }
 
-// Frame takes the next frame of both, each exactly FrameSize mono samples in [-1, 1] at FrameRate, and reports whether the
-// playback explains the sound of the microphone. A nil reference is silence. Frame does not keep the frames. It panics if a frame
-// has another size.
-func (e *Echo) Frame(mic, reference []float32) (explained bool) {
-	if len(mic) != FrameSize || reference != nil && len(reference) != FrameSize {
-		panic("voice: an echo takes frames of exactly FrameSize samples; cut the streams with a Framer")
-	}
-	e.measure(&e.mic, mic)
-	return e.explains(reference)
-}
-
-// FrameOf is Frame for the frame of the microphone that d took last. It uses the spectrum that d has computed, which is half of the work.
-// Use either Frame or FrameOf for a stream.
+// FrameOf takes the frame of the microphone that d took last, and what was played with it, exactly FrameSize mono samples in [-1, 1] at FrameRate, and reports whether the
+// playback explains the sound of the microphone. It uses the spectrum that d has computed, which is half of the work. A nil reference is silence. FrameOf does not keep the
+// frames. It panics if the reference has another size.
 func (e *Echo) FrameOf(d *Detector, reference []float32) (explained bool) {
 	if reference != nil && len(reference) != FrameSize {
 		panic("voice: an echo takes frames of exactly FrameSize samples; cut the streams with a Framer")

@@ -30,6 +30,5 @@ func TestSamplesConvert(t *testing.T) {
 	g := gomega.NewWithT(t)
 	g.Expect(Samples(24000).Milliseconds(24000)).To(gomega.Equal(int64(1000)))
 	g.Expect(Samples(239).Milliseconds(24000)).To(gomega.Equal(int64(9)))
-	g.Expect(Samples(480).At(24000, 16000)).To(gomega.Equal(Samples(320)))
 	g.Expect(SamplesIn(20, 48000)).To(gomega.Equal(Samples(960)))
 }

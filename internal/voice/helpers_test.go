@@ -50,3 +50,15 @@ func summarise(decisions []Decision) summary {
 	}
 	return s
 }
+
+// NewEcho returns an Echo for a microphone that no Detector hears.
+func NewEcho() *Echo { return NewEchoFor(NewDetector(DetectorConfig{})) }
+
+// Frame is FrameOf for a frame of the microphone.
+func (e *Echo) Frame(mic, reference []float32) (explained bool) {
+	if len(mic) != FrameSize || reference != nil && len(reference) != FrameSize {
+		panic("voice: an echo takes frames of exactly FrameSize samples; cut the streams with a Framer")
+	}
+	e.measure(&e.mic, mic)
+	return e.explains(reference)
+}

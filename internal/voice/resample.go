@@ -20,8 +20,7 @@ const resampleBlock = 512
 
 // Resampler converts a mono stream from one sample rate to another with a band-limited polyphase filter.
 //
-// Output sample k belongs to the time of input sample k*from/to: the delay of the filter is compensated, so Samples.At converts positions
-// between the two streams without an offset. There is a latency: an output sample comes out when Latency input samples after its time have
+// Output sample k belongs to the time of input sample k*from/to: the delay of the filter is compensated. There is a latency: an output sample comes out when Latency input samples after its time have
 // come in. Flush returns the rest at the end of a stream.
 //
 // The result does not depend on how the stream is cut into calls, to the last bit. Only one goroutine at a time may use a Resampler.

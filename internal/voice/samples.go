@@ -19,12 +19,6 @@ func (n Samples) Milliseconds(rate int) int64 {
 	return int64(n) * 1000 / int64(rate)
 }
 
-// At returns the position at the rate to that is the same time as n at the rate from (both in hertz, above 0),
-// rounded towards zero.
-func (n Samples) At(from, to int) Samples {
-	return n * Samples(to) / Samples(from)
-}
-
 // longest is 35 years in milliseconds: a client may name any time, and no product of this one overflows.
 const longest = 1 << 40
 
