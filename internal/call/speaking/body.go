@@ -8,11 +8,12 @@ import (
 	"errors"
 	"slices"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"golang.org/x/sync/semaphore"
 )
 
 // maxClauses is how many clauses may wait for the synthesizer.

@@ -27,7 +27,6 @@ type Player struct {
 	out    link.Output
 	paced  *clientPaced // is out where the client plays by itself; nil over WebRTC
 	able   link.Capabilities
-	now    func() time.Time
 	log    *slog.Logger
 	timers *env.Timers
 	post   func(PlayerEvent) bool
@@ -63,7 +62,7 @@ func (TailOver) playerEvent() {}
 // NewPlayer returns the Player of a call. Where link has no Output, the client plays by itself, at its own pace. post
 // takes the Player's events from any goroutine; it reports false when the session has ended.
 func NewPlayer(link link.Link, able link.Capabilities, e env.Env, log *slog.Logger, post func(PlayerEvent) bool) *Player {
-	p := &Player{out: link.Output(), able: able, now: e.Now, log: log, timers: env.NewTimers(e), post: post}
+	p := &Player{out: link.Output(), able: able, log: log, timers: env.NewTimers(e), post: post}
 	if p.out == nil {
 		p.paced = &clientPaced{now: e.Now, emit: p.emit, drained: p.drainedIn}
 		p.out = p.paced

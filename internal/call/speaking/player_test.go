@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onsi/gomega"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/playout"
@@ -18,7 +19,6 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/wire"
-	"golang.org/x/sync/semaphore"
 )
 
 // fakeOutput is a link.Output. The test says how much it has sent. It notes every call.
