@@ -26,7 +26,8 @@ import (
 type Spec struct {
 	machine string
 	steps   map[string]map[string]bool
-	sliced  *conform.Sliced // where it is one of the whole session's
+	most    map[string]map[*sort]uint64 // by state and event: the highest number of each sort in a step
+	sliced  *conform.Sliced             // where it is one of the whole session's
 }
 
 // NewSpec takes the steps of a machine from its spec's graph, with the adapter that compares the spec with the code. It returns an
@@ -45,13 +46,17 @@ func NewSpec(name string, g *graph.Graph) (*Spec, error) {
 		if m.Name() != name || !is {
 			continue
 		}
-		s := &Spec{machine: name, steps: map[string]map[string]bool{}}
+		s := &Spec{machine: name, steps: map[string]map[string]bool{}, most: map[string]map[*sort]uint64{}}
 		err := walks.Steps(g, func(from, event, to machine.Named, effects []machine.Named) {
-			asked, whole := step{from: from, event: event, to: to, effects: effects}.forms()
+			st := step{from: from, event: event, to: to, effects: effects}
+			asked, whole := st.forms()
 			if s.steps[asked] == nil {
-				s.steps[asked] = map[string]bool{}
+				s.steps[asked], s.most[asked] = map[string]bool{}, map[*sort]uint64{}
 			}
 			s.steps[asked][whole] = true
+			for of, n := range st.highest() {
+				s.most[asked][of] = max(s.most[asked][of], n)
+			}
 		})
 		if err != nil {
 			return nil, fmt.Errorf("read the steps of the spec %s: %w", name, err)
@@ -173,6 +178,15 @@ func (s step) numbers() map[*sort]map[any]uint64 {
 	return numbers
 }
 
+// highest returns the highest number of each sort in a step.
+func (s step) highest() map[*sort]uint64 {
+	highest := map[*sort]uint64{}
+	for of, numbers := range s.numbers() {
+		highest[of] = slices.Max(slices.Collect(maps.Values(numbers)))
+	}
+	return highest
+}
+
 // form returns the step with numbers in place of its values.
 func (s step) form() step {
 	numbers := s.numbers()
@@ -207,6 +221,11 @@ func (s *Spec) ask(st step) answer {
 		return answer{beyond: true}
 	case known[whole]:
 		return answer{}
+	}
+	for of, n := range st.highest() {
+		if of.counted && n > s.most[asked][of] { // the spec has no values so far apart
+			return answer{beyond: true}
+		}
 	}
 	return answer{what: "in the spec " + strings.Join(slices.Sorted(maps.Keys(known)), ", or ") + "; in the code " + whole}
 }

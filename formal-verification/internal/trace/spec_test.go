@@ -17,7 +17,7 @@ import (
 
 func TestSpec(t *testing.T) {
 	g := gomega.NewWithT(t)
-	specs, err := Read(t.Context(), "../../specs", "response", "synthesis", "playout", "conn")
+	specs, err := Read(t.Context(), "../../specs", "response", "synthesis", "playout", "conn", "journal")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 
 	t.Run("what was recorded is a path of the specs", func(t *testing.T) {
@@ -74,6 +74,18 @@ func TestSpec(t *testing.T) {
 			from: response.Replacing{Old: 1, Next: 2}, event: response.CreateByTurn{ID: 1, Interrupt: true, Request: of}, to: response.Idle{},
 			effects: []machine.Named{response.EmitCreated{ID: 3, Request: of}, response.EmitCreated{ID: 4, Request: of}},
 		})).To(gomega.Equal(answer{beyond: true}))
+	})
+	t.Run("a spec without values so far apart does not decide", func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		stored := func(recorded journal.Record, armed journal.Record) step {
+			return step{
+				from: journal.Writing{Recorded: recorded, Stored: 7}, event: journal.Stored{To: 8}, to: journal.Writing{Recorded: recorded, Stored: 8},
+				effects: []machine.Named{journal.Release{To: 8}, journal.Arm{Record: armed}, journal.Append{To: recorded}},
+			}
+		}
+		g.Expect(specs[4].ask(stored(10, 9))).To(gomega.Equal(answer{}))
+		g.Expect(specs[4].ask(stored(20, 9))).To(gomega.Equal(answer{beyond: true}))
+		g.Expect(specs[4].ask(stored(10, 8)).what).To(gomega.ContainSubstring("Arm record=3"))
 	})
 	t.Run("a spec that is not there", func(t *testing.T) {
 		g := gomega.NewWithT(t)
