@@ -30,13 +30,17 @@ func TestCallsOfAFile(t *testing.T) {
 	out, code := play("right.yaml", "wrong.yaml", "--junit=report.xml", "--json=report.json", "--keep=kept", "--websocket")
 	g.Expect(code).To(gomega.Equal(1), out)
 	g.Expect(out).To(gomega.MatchRegexp(`(?m)^ok     right \(`))
-	g.Expect(out).To(gomega.ContainSubstring("  step 2: the agent was to say four, and said \"One two three.\"\n    user: say 3 words\n    agent: One two three.\nantiphon: calls have failed: wrong\n"))
+	g.Expect(out).To(gomega.ContainSubstring("  wrong.yaml:1: the agent was to say four, and said \"One two three.\"\n    user: say 3 words\n    agent: One two three.\n  kept: "))
+	g.Expect(out).To(gomega.HaveSuffix("antiphon: calls have failed: wrong\n"))
 	report, err := os.ReadFile(filepath.Join(folder, "report.xml"))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(string(report)).To(gomega.ContainSubstring(`tests="2" failures="1"`))
 	kept, err := os.ReadDir(filepath.Join(folder, "kept"))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(kept).To(gomega.HaveLen(2), "what both sides of the call that failed have said")
+	g.Expect(kept).To(gomega.HaveLen(3), "a picture of the call that failed, and what both sides have said")
+	for _, file := range kept {
+		g.Expect(out).To(gomega.ContainSubstring("kept: " + filepath.Join(folder, "kept", file.Name()) + "\n"))
+	}
 
 	out, code = play("right.yaml", "--repeat=2", "--least=1")
 	g.Expect(code).To(gomega.BeZero(), out)
