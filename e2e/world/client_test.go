@@ -42,20 +42,30 @@ type peer struct {
 	next     uint32 // the timestamp of the next packet to play
 	end      uint32 // the timestamp after what was played
 	gain     float32
-	mute     bool
-	muteEnd  time.Duration
-	silent   int
+	muting   muting
 	awaited  *sdk.PlayedPosition
 	received uint64
 	newest   uint32 // the timestamp after the newest packet that has arrived
 	frames   int
 	ear      []heard
 
+	mic microphone
+}
+
+// microphone is what the user says, and what finds speech in it.
+type microphone struct {
 	mouth    []int16 // what the user still has to say
-	micOff   bool
+	off      bool
 	down     *voice.Resampler
 	detector *sdk.BargeInDetector
 	quiet    int // frames since the agent was heard last
+}
+
+// muting is that a stopped answer is not played.
+type muting struct {
+	on     bool
+	until  time.Duration
+	silent int // frames of silence in a row
 }
 
 var (
@@ -68,7 +78,7 @@ func newPeer(w *world, n *network) *peer {
 	if err != nil {
 		panic(err)
 	}
-	return &peer{w: w, network: n, packets: map[uint32][]byte{}, gain: 1, down: down, detector: sdk.NewBargeInDetector(), quiet: 1000}
+	return &peer{w: w, network: n, packets: map[uint32][]byte{}, gain: 1, mic: microphone{down: down, detector: sdk.NewBargeInDetector(), quiet: 1000}}
 }
 
 // message brings a message of the server.
@@ -121,26 +131,26 @@ func (p *peer) frame() (events []sdk.PeerEvent) {
 	defer p.mu.Unlock()
 	p.frames++
 	sounded := p.play()
-	if p.quiet++; sounded {
-		p.quiet = 0
+	if p.mic.quiet++; sounded {
+		p.mic.quiet = 0
 	}
-	mic := make([]int16, frameSize)
-	n := copy(mic, p.mouth)
-	p.mouth = p.mouth[n:]
-	if p.micOff {
-		clear(mic)
+	recorded := make([]int16, frameSize)
+	n := copy(recorded, p.mic.mouth)
+	p.mic.mouth = p.mic.mouth[n:]
+	if p.mic.off {
+		clear(recorded)
 	}
 	if s := p.server; s != nil {
-		p.network.sound(p.network.upward, func() { s.session.Audio(mic) })
+		p.network.sound(p.network.upward, func() { s.session.Audio(recorded) })
 		if newest := p.newest; p.frames%25 == 0 && newest != 0 { // a receiver report
 			p.network.sound(p.network.upward, func() { s.output.Received(newest) })
 		}
 	}
-	narrow := p.down.AppendPCM16(nil, mic)
+	narrow := p.mic.down.AppendPCM16(nil, recorded)
 	at, known := sdk.PlayedPosition{Timestamp: p.end}, p.started
 	for part := range slices.Chunk(narrow, 160) {
 		if len(part) == 160 {
-			events = append(events, p.detector.Frame(floats(part), nil, p.quiet < 3).Event(at, known))
+			events = append(events, p.mic.detector.Frame(floats(part), nil, p.mic.quiet < 3).Event(at, known))
 		}
 	}
 	if p.awaited != nil && int32(p.end-p.awaited.Timestamp) >= 0 {
@@ -148,7 +158,7 @@ func (p *peer) frame() (events []sdk.PeerEvent) {
 		p.awaited = nil
 	}
 	if p.frames%3 == 0 {
-		events = append(events, sdk.LevelsMeasured{Levels: sdk.Levels{Mic: loud(n > 0 && !p.micOff), Agent: loud(sounded)}})
+		events = append(events, sdk.LevelsMeasured{Levels: sdk.Levels{Mic: loud(n > 0 && !p.mic.off), Agent: loud(sounded)}})
 	}
 	if p.frames%12 == 0 {
 		events = append(events, sdk.PacketsCounted{Received: p.received})
@@ -184,14 +194,14 @@ func (p *peer) play() bool {
 		pcm = voice.BytesToPCM16(nil, sound)
 	}
 	voiced := slices.ContainsFunc(pcm, func(v int16) bool { return v != 0 })
-	if p.mute {
-		if p.silent++; voiced {
-			p.silent = 0
+	if p.muting.on {
+		if p.muting.silent++; voiced {
+			p.muting.silent = 0
 		}
-		p.mute = p.silent < 3 && p.w.now() < p.muteEnd
+		p.muting.on = p.muting.silent < 3 && p.w.now() < p.muting.until
 	}
 	p.end = p.next
-	if !voiced || p.mute || p.gain == 0 {
+	if !voiced || p.muting.on || p.gain == 0 {
 		return false
 	}
 	p.listen(pcm)
@@ -235,7 +245,7 @@ func (p *peer) Send(message []byte) error {
 func (p *peer) SetMuted(muted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.micOff = muted
+	p.mic.off = muted
 }
 
 // SetMicrophone implements sdk.Peer.
@@ -283,7 +293,7 @@ func (p *peer) AwaitPosition(at sdk.PlayedPosition) {
 func (p *peer) Mute() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.mute, p.silent, p.muteEnd = true, 0, p.w.now()+time.Second
+	p.muting = muting{on: true, until: p.w.now() + time.Second}
 }
 
 // hears returns the answer that the user has heard in the last two seconds; 0 for none.
@@ -300,14 +310,14 @@ func (p *peer) hears(now time.Duration) int {
 func (p *peer) say(pcm []int16) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.mouth = append(p.mouth, pcm...)
+	p.mic.mouth = append(p.mic.mouth, pcm...)
 }
 
 // speaking reports whether the user still speaks.
 func (p *peer) speaking() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.mouth) > 0
+	return len(p.mic.mouth) > 0
 }
 
 // story returns what the ear got, a line for each stretch.
