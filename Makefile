@@ -168,7 +168,7 @@ trace-check: verify-setup ## What the servers of the last e2e did is a path of t
 	@scripts/trace-check.sh $(TRACE)
 
 ##@ Work
-.PHONY: fmt release bench bench-store bench-bargein bench-listening bench-models capacity soak hooks clean
+.PHONY: fmt release bench bench-store bench-bargein bench-listening bench-models bench-turns capacity soak hooks clean
 
 fmt: lint-tool ## Format every file
 	$(LINT) fmt
@@ -190,6 +190,10 @@ bench-models: ## Measure the engines of speech on this machine, with a person's 
 
 bench-listening: build ## Measure how well a person is heard (PARTS=ends,voices,noise,calls,over,sounds,people; for ends PROMPTS=n-z N=1; FLAGS=-fit fits the weights: then PROMPTS=a-m)
 	@PARTS='$(PARTS)' scripts/bench-listening.sh '$(or $(PROMPTS),n-z)' '$(if $(filter-out file,$(origin N)),$(N),1)' $(FLAGS)
+
+bench-turns: build ## Measure turn-taking as tau-voice does: yields, and what does not stop the agent (FLAGS="-report -events 104 -calls 10 -conditions clean -clients antiphon,plain")
+	@scripts/models.sh
+	go -C e2e test -count=1 -timeout 2h -run '^$$' -bench '^BenchmarkTurns$$' -benchtime 1x ./noisebench $(if $(SHORT),-short) -args $(or $(FLAGS),-report)
 
 capacity: build ## Hold more and more calls until one processor does not serve them on time (N=300)
 	bin/antiphon bench --sessions $(if $(filter-out file,$(origin N)),$(N),300)
