@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -170,6 +171,22 @@ func TestFaultySynthesizers(t *testing.T) {
 				c.g.Expect(done.StatusDetails.Error.Code).To(gomega.Equal("synthesizer_failed"))
 			}
 			expectSessionWorks(c)
+		})
+	}
+}
+
+// TestASynthesizerThatFailsInAnAnswer: the model is not told what nobody has heard.
+func TestASynthesizerThatFailsInAnAnswer(t *testing.T) {
+	for name, begin := range map[string]func(*testing.T, *pipeline.Pipeline) *caller{"WebRTC": byWebRTC, "WebSocket": byWebSocket} {
+		story(t, name, func(t *testing.T) {
+			p, l := remembered(withSynthesizer(func(func([]int16) error) error { return errors.New("hoarse") }))
+			c := begin(t, p)
+			c.ask("We sing a song today. But now the voice breaks. And more is to come.")
+			c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal("failed"))
+			first(c, "conversation.item.truncated")
+			c.ask("go on")
+			first(c, "response.done")
+			c.g.Expect(l.request().Messages[1].Text).To(gomega.HaveSuffix("We sing a song today."))
 		})
 	}
 }

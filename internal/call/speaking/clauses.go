@@ -11,7 +11,7 @@ import (
 // enqueue gives a clause to the synthesizer, by way of the synthesis machine.
 func (g *Generator) enqueue(r *Response, clause string) room.List {
 	o := r.text.message
-	if o == nil {
+	if o == nil || r.cost.voiceErr != nil { // the synthesizer has failed
 		return nil
 	}
 	n := r.text.clauses

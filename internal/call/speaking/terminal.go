@@ -44,9 +44,12 @@ func (g *Generator) close(r *Response) (out room.List) {
 		g.discount(r)
 	}
 	unheard := g.Player.ResponseEnded(r.track)
-	if r.object.Status == statusCancelled && r.status != response.SessionEnded && r.spoken && unheard {
+	switch voiceless := r.cost.voiceErr != nil && r.spoken; {
+	case (r.object.Status == statusCancelled && r.status != response.SessionEnded && r.spoken || voiceless) && unheard:
 		// The user has heard no word of it, so the conversation must not keep any (openai-agents-js#523).
 		out = append(out, g.Truncate(r, playout.Position{})...)
+	case voiceless && !g.Player.ServerPaced():
+		out = append(out, g.cutAt(r, r.track.ItemPosition(r.track.Length()))...)
 	}
 	if !r.track.Begun() { // otherwise the metrics wait for the end of the playout
 		out = append(out, g.metrics(r)...)
@@ -102,6 +105,11 @@ func (g *Generator) Truncate(r *Response, end playout.Position) (out room.List) 
 		return nil
 	}
 	r.cut = true
+	return g.cutAt(r, end)
+}
+
+// cutAt cuts the messages of r at end, and tells the client.
+func (g *Generator) cutAt(r *Response, end playout.Position) (out room.List) {
 	beyond := end.Item == 0
 	for _, o := range r.text.items {
 		if o.item.Type != wire.ItemMessage {
@@ -157,7 +165,7 @@ func (g *Generator) ClientStopped(it *conversation.Item) bool {
 func (g *Generator) Stopped(r *Response, reports bool) (out room.List) {
 	if g.Player.ServerPaced() {
 		out.Send(&wire.OutputAudioBufferStopped{ResponseID: r.object.ID})
-		if r.closed() && r.status == response.ClientCancelled {
+		if r.closed() && (r.status == response.ClientCancelled || r.cost.voiceErr != nil) { // the text goes on after the audio
 			out = append(out, g.Truncate(r, r.track.ItemPosition(r.track.Length()))...)
 		}
 	}
