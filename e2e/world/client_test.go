@@ -48,6 +48,7 @@ type peer struct {
 	newest   uint32 // the timestamp after the newest packet that has arrived
 	frames   int
 	ear      []heard
+	missed   []heard // what came too late, or not at all
 
 	mic microphone
 }
@@ -107,7 +108,16 @@ func (p *peer) packet(stamp uint32, sound []byte) {
 	}
 	if int32(stamp-p.next) >= 0 {
 		p.packets[stamp] = sound
+	} else {
+		p.missed = append(p.missed, stretches(voice.BytesToPCM16(nil, sound))...)
 	}
+}
+
+// lost notes that a packet of the agent's sound is lost: nobody knows that the user has not heard it.
+func (p *peer) lost(sound []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.missed = append(p.missed, stretches(voice.BytesToPCM16(nil, sound))...)
 }
 
 // begin begins the frames of 20 ms, in which the microphone records and the loudspeaker plays.
@@ -141,9 +151,9 @@ func (p *peer) frame() (events []sdk.PeerEvent) {
 		clear(recorded)
 	}
 	if s := p.server; s != nil {
-		p.network.sound(p.network.upward, func() { s.session.Audio(recorded) })
+		p.network.sound(p.network.upward, p.network.faults.lossUp, func() { s.session.Audio(recorded) }, func() { s.session.Missing(frameSize) })
 		if newest := p.newest; p.frames%25 == 0 && newest != 0 { // a receiver report
-			p.network.sound(p.network.upward, func() { s.output.Received(newest) })
+			p.network.sound(p.network.upward, false, func() { s.output.Received(newest) }, nil)
 		}
 	}
 	narrow := p.mic.down.AppendPCM16(nil, recorded)
@@ -190,7 +200,7 @@ func (p *peer) play() bool {
 	delete(p.packets, p.next)
 	p.next += frameTicks
 	var pcm []int16
-	if len(sound) == 2*frameSize {
+	if len(sound) == 2*frameSize { // a silent packet is shorter
 		pcm = voice.BytesToPCM16(nil, sound)
 	}
 	voiced := slices.ContainsFunc(pcm, func(v int16) bool { return v != 0 })
@@ -210,20 +220,31 @@ func (p *peer) play() bool {
 
 // listen notes what the ear gets of a frame. The caller holds the lock.
 func (p *peer) listen(pcm []int16) {
-	var answer int
-	for _, v := range pcm {
-		switch {
-		case v < 0:
-			answer = -int(v)
-		case v > 0:
-			ms := int(v) - 1
-			if last := len(p.ear) - 1; last >= 0 && p.ear[last].answer == answer && p.ear[last].gain == p.gain && (ms == p.ear[last].to || ms == p.ear[last].to-1) {
-				p.ear[last].to, p.ear[last].at = ms+1, p.w.now()
-			} else {
-				p.ear = append(p.ear, heard{answer: answer, from: ms, to: ms + 1, gain: p.gain, at: p.w.now()})
-			}
+	for _, h := range stretches(pcm) {
+		h.gain, h.at = p.gain, p.w.now()
+		if n := len(p.ear); n > 0 && p.ear[n-1].answer == h.answer && p.ear[n-1].gain == h.gain && (h.from == p.ear[n-1].to || h.from == p.ear[n-1].to-1) {
+			p.ear[n-1].to, p.ear[n-1].at = h.to, h.at
+		} else {
+			p.ear = append(p.ear, h)
 		}
 	}
+}
+
+// stretches returns which milliseconds of which answers are in a frame.
+func stretches(pcm []int16) (all []heard) {
+	var answer int
+	for _, v := range pcm {
+		switch ms := int(v) - 1; {
+		case v < 0:
+			answer = -int(v)
+		case v == 0:
+		case len(all) > 0 && all[len(all)-1].answer == answer && (ms == all[len(all)-1].to || ms == all[len(all)-1].to-1):
+			all[len(all)-1].to = ms + 1
+		default:
+			all = append(all, heard{answer: answer, from: ms, to: ms + 1})
+		}
+	}
+	return all
 }
 
 // now is the time since the call began.

@@ -94,7 +94,7 @@ func (s *server) Abandon() []func() {
 // WriteRTP is the track of the pacer.
 func (s *server) WriteRTP(p *rtp.Packet) error {
 	stamp, sound := p.Timestamp, slices.Clone(p.Payload)
-	s.network.sound(s.network.downward, func() { s.client.packet(stamp, sound) })
+	s.network.scatter(s.network.downward, s.network.faults.lossDown, func() { s.client.packet(stamp, sound) }, func() { s.client.lost(sound) })
 	return nil
 }
 
@@ -134,6 +134,7 @@ func (a *alarm) Write(line []byte) (int, error) {
 // network is the way between the two ends. Events arrive in order, and wait while there is no connection. Sound that is on its way then is lost.
 type network struct {
 	w                *world
+	faults           faults
 	up, down         *lane // of events
 	upward, downward *source
 	media            time.Duration // how long sound takes at least
@@ -141,16 +142,35 @@ type network struct {
 	cut              bool
 }
 
-func newNetwork(w *world) *network {
-	n := &network{w: w, upward: w.source("sound up"), downward: w.source("sound down")}
+func newNetwork(w *world, f faults) *network {
+	n := &network{w: w, faults: f, upward: w.source("sound up"), downward: w.source("sound down")}
 	n.media = w.source("distance").between(15*time.Millisecond, 120*time.Millisecond)
 	n.up, n.down = &lane{n: n, chance: w.source("up")}, &lane{n: n, chance: w.source("down")}
 	return n
 }
 
-// sound carries a packet of sound, unless it is lost.
-func (n *network) sound(chance *source, arrive func()) {
-	n.w.add(n.media+chance.between(0, 20*time.Millisecond), func() {
+// sound carries a packet of sound, unless it is lost. If it is lost alone, gone is called in its place.
+func (n *network) sound(chance *source, loses bool, arrive, gone func()) {
+	after := n.media + chance.between(0, 20*time.Millisecond)
+	if loses && chance.chance(3) {
+		arrive = gone
+	}
+	n.carry(after, arrive)
+}
+
+// scatter is sound for packets that may also come twice, or after later ones.
+func (n *network) scatter(chance *source, scatters bool, arrive, gone func()) {
+	if scatters && chance.chance(5) {
+		n.carry(n.media+chance.between(0, 100*time.Millisecond), arrive)
+		if chance.chance(50) {
+			return
+		}
+	}
+	n.sound(chance, scatters, arrive, gone)
+}
+
+func (n *network) carry(after time.Duration, arrive func()) {
+	n.w.add(after, func() {
 		n.mu.Lock()
 		lost := n.cut
 		n.mu.Unlock()
@@ -181,6 +201,9 @@ func (l *lane) put(arrive func()) {
 // plan plans the arrival of the newest event. The caller holds the lock.
 func (l *lane) plan() {
 	due := time.Now().Add(l.n.media + l.chance.between(0, 30*time.Millisecond))
+	if l.n.faults.lateEvents && l.chance.chance(4) { // the data channel sends again what was lost
+		due = due.Add(l.chance.between(100*time.Millisecond, 700*time.Millisecond))
+	}
 	if due.Before(l.last) {
 		due = l.last
 	}

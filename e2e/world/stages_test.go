@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
@@ -40,7 +39,8 @@ func wordsIn(text string) (all []word) {
 
 // model is the language model.
 type model struct {
-	w *world
+	w     *world
+	fails bool
 
 	mu      sync.Mutex
 	answers int
@@ -57,10 +57,18 @@ func (m *model) Generate(ctx context.Context, r pipeline.Request, emit func(pipe
 	chance := m.w.source(fmt.Sprintf("answer %d", answer))
 	words := 1 + chance.number(40)
 	usage := pipeline.Usage{InputTokens: len(r.Messages), OutputTokens: words}
+	fault := newFault(m.w, fmt.Sprintf("answer %d", answer), m.fails, words)
+	calls := len(r.Tools) > 0 && chance.chance(40) && r.Messages[len(r.Messages)-1].Result == nil
+	if calls {
+		words = chance.number(8)
+	}
 	if err := m.w.pause(ctx, chance.between(50*time.Millisecond, 600*time.Millisecond)); err != nil {
 		return usage, err
 	}
 	for n := range words {
+		if err := fault.at(ctx, n); err != nil {
+			return usage, err
+		}
 		text := fmt.Sprintf("k%02dn%02d", answer, n)
 		switch {
 		case n == words-1 || n%8 == 7:
@@ -77,18 +85,34 @@ func (m *model) Generate(ctx context.Context, r pipeline.Request, emit func(pipe
 			return usage, err
 		}
 	}
+	if calls {
+		return usage, emit(pipeline.ToolCallDone{Name: "look", Arguments: fmt.Sprintf(`{"answer":%d}`, answer)})
+	}
 	return usage, nil
 }
 
-// messages returns what the newest request has.
-func (m *model) messages() []pipeline.Message {
+// messages returns what the newest request has, and the number of its answer.
+func (m *model) messages() (told []pipeline.Message, answer int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.told
+	return m.told, m.answers
 }
 
 // synthesizer speaks each word of the agent for wordMS.
-type synthesizer struct{ w *world }
+type synthesizer struct {
+	w     *world
+	fails bool
+
+	mu    sync.Mutex
+	broke map[int]bool // the answers of which it has not spoken all
+}
+
+// failed reports whether it has not spoken all of an answer.
+func (s *synthesizer) failed(answer int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.broke[answer]
+}
 
 // Synthesize implements pipeline.Synthesizer.
 func (s *synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit func(pcm []int16) error) error {
@@ -96,8 +120,18 @@ func (s *synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit
 	if err := s.w.pause(ctx, chance.between(10*time.Millisecond, 200*time.Millisecond)); err != nil {
 		return err
 	}
-	for _, said := range wordsIn(u.Text) {
+	words := wordsIn(u.Text)
+	fault := newFault(s.w, "speech "+u.Text, s.fails, len(words))
+	for n, said := range words {
 		for ms := 0; ms < wordMS; ms += 50 {
+			if ms == 100 {
+				if err := fault.at(ctx, n); err != nil {
+					s.mu.Lock()
+					defer s.mu.Unlock()
+					s.broke[said.answer] = true
+					return err
+				}
+			}
 			if err := emit(spoken(said, ms, 50)); err != nil {
 				return err
 			}
@@ -125,16 +159,16 @@ func spoken(said word, from, ms int) []int16 {
 }
 
 // stages returns the back ends of a call.
-func stages(w *world) (*pipeline.Pipeline, *model) {
-	m := &model{w: w}
+func stages(m *model, r *recogniser, s *synthesizer) *pipeline.Pipeline {
 	ready := func(stage string) func() pipeline.Component {
 		return func() pipeline.Component {
 			return pipeline.Component{Stage: stage, Name: "world", State: pipeline.StateReady}
 		}
 	}
-	return pipeline.Compose("world", scripted.Recogniser(scripted.Options{}),
+	return pipeline.Compose("world",
+		pipeline.Stage[pipeline.Transcriber]{Impl: r, Component: ready(pipeline.StageTranscriber)},
 		pipeline.Stage[pipeline.Model]{Impl: m, Component: ready(pipeline.StageModel)},
-		pipeline.Stage[pipeline.Synthesizer]{Impl: &synthesizer{w}, Component: ready(pipeline.StageSynthesizer)}), m
+		pipeline.Stage[pipeline.Synthesizer]{Impl: s, Component: ready(pipeline.StageSynthesizer)})
 }
 
 // textOf returns all text of the messages with a role.

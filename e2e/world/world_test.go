@@ -58,15 +58,23 @@ func (w *world) order(place uint64) uint64 {
 	return rand.NewPCG(w.seed^place, w.taken<<8|w.adds[place]).Uint64()
 }
 
+// places has the numbers of the places in the code that have called into a world.
+var places sync.Map
+
 // caller returns a number for the place in the code that calls into the world: the same in every build of the same code.
 func caller() uint64 {
 	var at [6]uintptr
+	n := runtime.Callers(3, at[:])
+	if place, known := places.Load(at); known {
+		return place.(uint64) //nolint:errcheck,forcetypeassert // nothing else is in it
+	}
 	h := fnv.New64a()
-	frames := runtime.CallersFrames(at[:runtime.Callers(3, at[:])])
+	frames := runtime.CallersFrames(at[:n])
 	for {
 		f, more := frames.Next()
 		fmt.Fprintf(h, "%s %d ", f.Function, f.Line)
 		if !more {
+			places.Store(at, h.Sum64())
 			return h.Sum64()
 		}
 	}
