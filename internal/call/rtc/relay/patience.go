@@ -9,8 +9,8 @@ import (
 // The connections over TCP: one that has no allocation or is silent for long is closed, and all are closed with the server.
 
 const (
-	// firstTimeout is how long a connection over TCP may take for its allocation, idleTimeout how long it may be silent later: as long as
-	// an allocation lives that its client does not refresh (RFC 8656 section 3.2).
+	// firstTimeout is how long a connection over TCP may take for its allocation, and for each write later. idleTimeout is how long it may be silent later: as long
+	// as an allocation lives that its client does not refresh (RFC 8656 section 3.2).
 	firstTimeout, idleTimeout = 10 * time.Second, 10 * time.Minute
 )
 
@@ -78,6 +78,18 @@ func (c *patientConn) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	return c.Conn.Read(b)
+}
+
+// Write implements net.Conn. A client that does not read loses its connection.
+func (c *patientConn) Write(b []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(c.of.first)); err != nil {
+		return 0, err
+	}
+	n, err := c.Conn.Write(b)
+	if err != nil {
+		_ = c.Conn.Close() // half of a message may be written: Read reports the end
+	}
+	return n, err
 }
 
 // Close implements net.Conn.

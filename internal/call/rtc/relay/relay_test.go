@@ -5,7 +5,9 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -260,6 +262,15 @@ func TestSilentConnections(t *testing.T) {
 		g.Expect(err).NotTo(gomega.HaveOccurred(), "it ends")
 		g.Expect(len(answer) > 0).To(gomega.Equal(sends != ""), "a request is answered")
 	}
+	deaf, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.Port()))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	defer func() { _ = deaf.Close() }()
+	g.Expect(deaf.(*net.TCPConn).SetReadBuffer(1024)).To(gomega.Succeed())
+	g.Expect(deaf.SetWriteDeadline(time.Now().Add(20 * time.Second))).To(gomega.Succeed())
+	requests := strings.NewReader(strings.Repeat("\x00\x01\x00\x00\x21\x12\xA4\x42 transaction", 1<<20))
+	_, err = io.Copy(deaf, requests)
+	g.Expect(err).To(gomega.HaveOccurred())
+	g.Expect(os.IsTimeout(err)).To(gomega.BeFalse(), "also one that reads no answer ends")
 	g.Expect(s.Allocations()).To(gomega.Equal(1), "the other one lives")
 	g.Expect(s.Close()).To(gomega.Succeed())
 	g.Eventually(s.Allocations).Should(gomega.BeZero())
