@@ -108,6 +108,7 @@ type Handler struct {
 	taking *takeover.Taking
 
 	attempts budget.Attempts[shareOf]
+	keyed    budget.Attempts[secrets.ID] // the requests with an idempotency key
 	load     load.Meter
 
 	mu     sync.Mutex

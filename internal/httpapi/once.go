@@ -21,6 +21,11 @@ func (h *Handler) countsOnce(next endpoint) endpoint {
 		return next
 	}
 	return func(w http.ResponseWriter, r *http.Request, who requester) *problem {
+		if who.secret != nil && r.Header["Idempotency-Key"] != nil { // else one secret could use up the keys of all
+			if wait := h.keyed.Take(who.secret.ID, h.rules.Load().CallAttempts, h.env.Now()); wait > 0 {
+				return rateLimited(wait)
+			}
+		}
 		h.cfg.Once.Serve(w, r, who.account(), who.scope(r), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if p := next(w, r, who); p != nil {
 				h.refuse(w, r, p)

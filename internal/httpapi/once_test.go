@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"crypto/rand"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -37,4 +39,20 @@ func TestWhoseKeys(t *testing.T) {
 	g.Expect(s.all[2]).To(gomega.Equal(s.all[3]))
 	g.Expect(s.all[2]).To(gomega.Equal(s.all[5]))
 	g.Expect(slices.Compact(slices.Sorted(slices.Values(s.all)))).To(gomega.HaveLen(4), "the API key, two client secrets, and a call that one of them resumes")
+}
+
+// TestOneSecretDoesNotUseUpTheKeysOfAll checks that a client secret sends few requests with idempotency keys in a minute: all secrets of a principal share its keys.
+func TestOneSecretDoesNotUseUpTheKeysOfAll(t *testing.T) {
+	s := &scopes{}
+	d := open(t, func(c *Config) { c.Keys, c.Once, c.CallAttempts = keys(t), s, 3 })
+	hangup := func(secret string) *httptest.ResponseRecorder {
+		return d.ask(http.MethodPost, "/v1/realtime/calls/x/hangup", nil, "Authorization", "Bearer "+secret, "Idempotency-Key", rand.Text())
+	}
+	greedy, modest := d.secret(`{}`), d.secret(`{}`)
+	for range 3 {
+		d.refused(hangup(greedy), http.StatusNotFound, "call_not_found", "")
+	}
+	d.refused(hangup(greedy), http.StatusTooManyRequests, "rate_limit_exceeded", "")
+	d.refused(hangup(modest), http.StatusNotFound, "call_not_found", "")
+	d.g.Expect(s.all).To(gomega.HaveLen(6), "2 secrets and 4 hangups")
 }
