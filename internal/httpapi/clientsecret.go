@@ -85,7 +85,7 @@ func (h *Handler) clientSecret(w http.ResponseWriter, r *http.Request, who reque
 	if who.secret != nil {
 		return keyWanted("makes no further ones")
 	}
-	if p := h.charge(who.principal); p != nil {
+	if p := h.charge(who); p != nil {
 		return p
 	}
 	body, p := readJSON(w, r)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/bearer"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/budget"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/secrets"
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
 )
@@ -135,9 +136,18 @@ func fresh(next endpoint) endpoint {
 	}
 }
 
-// charge takes one request from the principal's budget. It returns an error response if there is none left.
-func (h *Handler) charge(principal string) *problem {
-	if wait, ok := h.budgets.Charge(principal); !ok {
+// budget names the budget that c uses.
+func (c requester) budget() budget.Payer {
+	of := budget.Payer{Principal: c.principal}
+	if c.secret != nil {
+		of.Secret = string(c.secret.ID[:])
+	}
+	return of
+}
+
+// charge takes one request from the requester's budget. It returns an error response if there is none left.
+func (h *Handler) charge(who requester) *problem {
+	if wait, ok := h.budgets.Charge(who.budget()); !ok {
 		return rateLimited(wait)
 	}
 	return nil
@@ -146,7 +156,7 @@ func (h *Handler) charge(principal string) *problem {
 // begins returns an endpoint that takes one request from the requester's budget before next.
 func (h *Handler) begins(next endpoint) endpoint {
 	return fresh(func(w http.ResponseWriter, r *http.Request, who requester) *problem {
-		if p := h.charge(who.principal); p != nil {
+		if p := h.charge(who); p != nil {
 			return p
 		}
 		return next(w, r, who)

@@ -288,7 +288,7 @@ func (h *Handler) enter(b beginning) (*callEntry, *problem) {
 		Took: h.cfg.Took, Performed: h.cfg.Performed, Timed: h.cfg.Timed,
 		Grace: h.cfg.Grace, Keep: h.cfg.Keep, Longest: h.rules.Load().Longest, CheckInvariants: h.cfg.CheckInvariants,
 		AnswerAhead: h.cfg.AnswerAhead, Options: options, Kept: h.kept(b),
-		Locks: b.locks, Shared: session.Shared{Limits: h.budgets.Limiter(who.principal), Guard: h.guard, Memory: h.memory, Waiting: h.purse(who)},
+		Locks: b.locks, Shared: session.Shared{Limits: h.budgets.Limiter(who.budget()), Guard: h.guard, Memory: h.memory, Waiting: h.purse(who)},
 	})
 	if err != nil {
 		return nil, internal("internal", err)

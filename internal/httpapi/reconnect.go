@@ -46,12 +46,12 @@ func (h *Handler) opensCall(anew, again endpoint) endpoint {
 	}
 }
 
-// payer returns the principal who pays for a request that reconnects a call: the call's own. An expired client secret does not say whose it was.
-func (h *Handler) payer(token string, who requester) string {
+// payer returns who pays for a request that reconnects a call: who has begun the call. An expired client secret does not say whose it was.
+func (h *Handler) payer(token string, who requester) requester {
 	if c := h.findByToken(token, who); c != nil {
-		return c.owner.principal
+		return c.owner
 	}
-	return who.principal
+	return who
 }
 
 // notReconnectable returns the response to every token that reconnects no call, whatever is wrong with it.

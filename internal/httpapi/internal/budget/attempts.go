@@ -3,6 +3,7 @@ package budget
 // The calls that clients begin in a minute.
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -15,8 +16,8 @@ type Attempts[K comparable] struct {
 	of map[K]*link.TokenBucket
 }
 
-// maxAttempts is how many clients Attempts keeps. A full bucket is forgotten first, then any.
-const maxAttempts = 10_000
+// maxClients is how many clients are kept. Who has used nothing is forgotten first, then any.
+const maxClients = 10_000
 
 // Take takes one call of a client's limit in a minute. It returns how long to wait if there is none left.
 func (a *Attempts[K]) Take(of K, limit int, now time.Time) (wait time.Duration) {
@@ -24,10 +25,10 @@ func (a *Attempts[K]) Take(of K, limit int, now time.Time) (wait time.Duration) 
 	defer a.mu.Unlock()
 	bucket := a.of[of]
 	if bucket == nil || bucket.Size() != float64(limit) {
-		a.forget(now)
 		if a.of == nil {
 			a.of = map[K]*link.TokenBucket{}
 		}
+		makeRoom(a.of, func(bucket *link.TokenBucket) bool { return full(bucket, now) })
 		bucket = PerMinute(limit, now)
 		a.of[of] = bucket
 	}
@@ -38,20 +39,25 @@ func (a *Attempts[K]) Take(of K, limit int, now time.Time) (wait time.Duration) 
 	return wait
 }
 
-// forget makes room for one client. The caller holds mu.
-func (a *Attempts[K]) forget(now time.Time) {
-	if len(a.of) < maxAttempts {
+// makeRoom makes room for one client. unused reports whether one has used nothing.
+func makeRoom[K comparable, V any](of map[K]V, unused func(V) bool) {
+	if len(of) < maxClients {
 		return
 	}
-	for of, bucket := range a.of {
-		if bucket.Fill(now); bucket.Wait(bucket.Size()) == 0 {
-			delete(a.of, of)
-		}
-	}
-	for of := range a.of {
-		if len(a.of) < maxAttempts {
+	maps.DeleteFunc(of, func(_ K, v V) bool { return unused(v) })
+	for k := range of {
+		if len(of) < maxClients {
 			return
 		}
-		delete(a.of, of)
+		delete(of, k)
 	}
+}
+
+// full reports whether nothing is taken from a bucket; nil is full.
+func full(bucket *link.TokenBucket, now time.Time) bool {
+	if bucket == nil {
+		return true
+	}
+	bucket.Fill(now)
+	return bucket.Wait(bucket.Size()) == 0
 }

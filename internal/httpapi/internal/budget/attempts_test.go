@@ -12,9 +12,9 @@ func TestAttemptsAreBounded(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var a Attempts[int]
 	now := time.Now()
-	for i := range maxAttempts + 100 {
+	for i := range maxClients + 100 {
 		g.Expect(a.Take(i, 1, now)).To(gomega.BeZero())
 	}
-	g.Expect(len(a.of)).To(gomega.BeNumerically("<=", maxAttempts))
-	g.Expect(a.Take(maxAttempts+99, 1, now)).To(gomega.Equal(time.Minute))
+	g.Expect(len(a.of)).To(gomega.BeNumerically("<=", maxClients))
+	g.Expect(a.Take(maxClients+99, 1, now)).To(gomega.Equal(time.Minute))
 }

@@ -63,6 +63,22 @@ func (b *budget) Begin() (wait time.Duration, ok bool) {
 	return 0, true
 }
 
+// short returns how long to wait until there is a request; 0 if there is one.
+func (b *budget) short() (wait time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.each(func(_ string, of *link.TokenBucket) { wait = max(wait, of.Wait(1)) })
+	return wait
+}
+
+// unused reports whether nothing is taken from any limit.
+func (b *budget) unused() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	return full(b.requests, now) && full(b.tokens, now)
+}
+
 // Spend implements ratelimit.Limiter: it takes the tokens of a response and returns what is left of each limit.
 func (b *budget) Spend(tokens int) []wire.RateLimit {
 	b.mu.Lock()
@@ -80,11 +96,38 @@ func (b *budget) Spend(tokens int) []wire.RateLimit {
 	return left
 }
 
-// Budgets holds the budgets of all principals. There are at most as many principals as keys. It is safe for concurrent use.
+// secretShare is which part of its principal's budget a client secret may use, so that one client does not use it all.
+const secretShare = 4
+
+// part is the budget of a client secret. It implements ratelimit.Limiter.
+type part struct{ own, whole *budget }
+
+// Begin implements ratelimit.Limiter.
+func (p part) Begin() (wait time.Duration, ok bool) {
+	if wait = p.own.short(); wait > 0 {
+		return wait, false
+	}
+	if wait, ok = p.whole.Begin(); ok {
+		p.own.Begin()
+	}
+	return wait, ok
+}
+
+// Spend implements ratelimit.Limiter.
+func (p part) Spend(tokens int) []wire.RateLimit {
+	p.whole.Spend(tokens)
+	return p.own.Spend(tokens)
+}
+
+// Payer is whose budget a request or a response uses. Secret names the client secret, and is empty for a key.
+type Payer struct{ Principal, Secret string }
+
+// Budgets holds the budgets of all principals and client secrets. There are at most as many principals as keys. It is safe for concurrent use.
 type Budgets struct {
-	mu    sync.Mutex
-	rates limits.Rates
-	of    map[string]*budget
+	mu      sync.Mutex
+	rates   limits.Rates
+	of      map[string]*budget
+	secrets map[Payer]*budget // at most maxClients
 }
 
 // New returns the budgets of principals with these rates.
@@ -95,7 +138,7 @@ func (b *Budgets) Reload(rates limits.Rates) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.rates != rates {
-		b.rates, b.of = rates, nil
+		b.rates, b.of, b.secrets = rates, nil, nil
 	}
 }
 
@@ -115,9 +158,9 @@ func (b *Budgets) find(principal string) *budget {
 	return b.of[principal]
 }
 
-// Charge takes one request from the principal's budget. If there is none left, ok is false and wait says how long to wait.
-func (b *Budgets) Charge(principal string) (wait time.Duration, ok bool) {
-	own := b.find(principal)
+// Charge takes one request from the payer's budget. If there is none left, ok is false and wait says how long to wait.
+func (b *Budgets) Charge(of Payer) (wait time.Duration, ok bool) {
+	own := b.Limiter(of)
 	if own == nil {
 		return 0, true
 	}
@@ -167,10 +210,25 @@ func (b *Budgets) Others(principal string, requests, tokens uint64) {
 	})
 }
 
-// Limiter returns the principal's budget for a session, or nil if nothing is limited.
-func (b *Budgets) Limiter(principal string) ratelimit.Limiter {
-	if own := b.find(principal); own != nil {
-		return own
+// Limiter returns the payer's budget for a session, or nil if nothing is limited.
+func (b *Budgets) Limiter(of Payer) ratelimit.Limiter {
+	whole := b.find(of.Principal)
+	switch {
+	case whole == nil:
+		return nil // a nil *budget in an interface would not be nil
+	case of.Secret == "":
+		return whole
 	}
-	return nil // a nil *budget in an interface would not be nil
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.secrets[of] == nil {
+		if b.secrets == nil {
+			b.secrets = map[Payer]*budget{}
+		}
+		makeRoom(b.secrets, (*budget).unused)
+		b.secrets[of] = newBudget(limits.Rates{
+			RequestsPerMinute: (b.rates.RequestsPerMinute + secretShare - 1) / secretShare, TokensPerMinute: (b.rates.TokensPerMinute + secretShare - 1) / secretShare,
+		}, time.Now())
+	}
+	return part{b.secrets[of], whole}
 }

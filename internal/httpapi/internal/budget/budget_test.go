@@ -48,8 +48,39 @@ func TestBudget(t *testing.T) {
 		}))
 
 		none := New(limits.Rates{})
-		g.Expect(none.Limiter("desk")).To(gomega.BeNil())
-		_, ok = none.Charge("desk")
+		g.Expect(none.Limiter(Payer{Principal: "desk"})).To(gomega.BeNil())
+		_, ok = none.Charge(Payer{Principal: "desk"})
 		g.Expect(ok).To(gomega.BeTrue())
+	})
+}
+
+// A client secret cannot use up the budget of its principal, and what it uses counts for the principal.
+func TestASecretHasAPartOfTheBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		all := New(limits.Rates{RequestsPerMinute: 10, TokensPerMinute: 400})
+		of := Payer{"desk", "a"}
+		for range 3 {
+			_, ok := all.Charge(of)
+			g.Expect(ok).To(gomega.BeTrue())
+		}
+		wait, ok := all.Charge(of)
+		g.Expect(ok).To(gomega.BeFalse())
+		g.Expect(wait).To(gomega.Equal(20 * time.Second))
+		g.Expect(all.Limiter(Payer{"desk", "b"}).Spend(150)).To(gomega.Equal([]wire.RateLimit{
+			{Name: "requests", Limit: 3, Remaining: 3}, {Name: "tokens", Limit: 100, ResetSeconds: 90},
+		}))
+		_, ok = all.Charge(Payer{"desk", "b"})
+		g.Expect(ok).To(gomega.BeFalse(), "it has used its tokens")
+		g.Expect(all.Limiter(Payer{Principal: "desk"}).Spend(0)).To(gomega.Equal([]wire.RateLimit{
+			{Name: "requests", Limit: 10, Remaining: 7, ResetSeconds: 18}, {Name: "tokens", Limit: 400, Remaining: 250, ResetSeconds: 22.5},
+		}))
+		for range 7 {
+			_, ok = all.Charge(Payer{Principal: "desk"})
+			g.Expect(ok).To(gomega.BeTrue())
+		}
+		_, ok = all.Charge(Payer{"desk", "c"})
+		g.Expect(ok).To(gomega.BeFalse(), "the principal has no more")
+		g.Expect(all.Used()).To(gomega.HaveLen(1))
 	})
 }
