@@ -53,7 +53,7 @@ type limitedHandler struct {
 
 // limited returns the session of a call behind an event limiter.
 func (h *Handler) limited(c *callEntry) *limitedHandler {
-	limiter := link.NewEventLimiter(h.env, h.rules.Load().EventsPerSecond, c.session.Refuse)
+	limiter := link.NewEventLimiter(h.env, h.rules.Load().EventsPerSecond, c.session.Tab(), c.session.Refuse)
 	return &limitedHandler{c.session, limiter, func() { h.connected(c) }}
 }
 
@@ -65,7 +65,7 @@ func (l *limitedHandler) Opened() {
 
 // Message implements link.Handler.
 func (l *limitedHandler) Message(data []byte, text bool) {
-	alone := l.limiter.Wait(len(data), l.Owes(), nil)
+	alone := l.limiter.Wait(len(data), nil)
 	l.Session.Message(data, text)
 	if alone {
 		l.AwaitHandled(nil)

@@ -359,3 +359,18 @@ func TestAnEventThatIsSentAgainCountsOnce(t *testing.T) {
 	p.send(events[2]) // a third time over this connection: its client uses the id for several events
 	p.next("response.done")
 }
+
+// TestAReconnectHasNoNewBurst checks that a client that has sent too many events does not send faster over another connection.
+func TestAReconnectHasNoNewBurst(t *testing.T) {
+	d := open(t, func(c *Config) { c.EventsPerSecond = 1 })
+	address := d.serve() + "/v1/realtime"
+	p := d.connectExtended(address, "")
+	for range 4 {
+		p.send(`{"type":"input_audio_buffer.clear"}`)
+	}
+	p.refused("rate_limit_exceeded")
+	p = d.connect(p.reconnectURL(address, p.last), "")
+	p.next("error") // the one that it has got before
+	p.send(`{"type":"input_audio_buffer.clear"}`)
+	p.refused("rate_limit_exceeded")
+}

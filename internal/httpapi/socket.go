@@ -83,7 +83,7 @@ func (h *Handler) socketLimits(who requester) ws.Limits {
 
 // receiver returns a Receiver that gives the events of a call's client to its session.
 func receiver(s *session.Session) ws.Receiver {
-	return ws.Receiver{Message: s.Message, AwaitHandled: s.AwaitHandled, Owes: s.Owes(), Refuse: s.Refuse, Gone: s.Failed}
+	return ws.Receiver{Message: s.Message, AwaitHandled: s.AwaitHandled, Tab: s.Tab(), Refuse: s.Refuse, Gone: s.Failed}
 }
 
 // control connects a side-band controller to a call over WebRTC. It returns when the connection has ended.
@@ -109,7 +109,7 @@ func (h *Handler) control(w http.ResponseWriter, r *http.Request, who requester)
 	socket.Open(context.WithoutCancel(r.Context()), conn, ws.Receiver{
 		Message:      func(data []byte, text bool) { controlled.Control(controller, data, text) },
 		AwaitHandled: controlled.AwaitHandled,
-		Owes:         &controller.Owes,
+		Tab:          controller.Tab,
 		Refuse:       func(code, message string) { controlled.RefuseSideband(controller, code, message) },
 		Gone:         func(error) { socket.End() },
 	})

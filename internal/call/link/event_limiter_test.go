@@ -3,7 +3,6 @@ package link
 // The event limiter slows a flood and loses no event.
 
 import (
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,12 +16,12 @@ func TestEventLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		var told []string
-		var answers atomic.Int64
-		l := NewEventLimiter(env.System(), 100, func(code, _ string) { told = append(told, code) })
+		var tab EventTab
+		l := NewEventLimiter(env.System(), 100, &tab, func(code, _ string) { told = append(told, code) })
 		took := func(events, size int) time.Duration {
 			began := time.Now()
 			for range events {
-				l.Wait(size, &answers, nil)
+				l.Wait(size, nil)
 			}
 			return time.Since(began)
 		}
@@ -39,7 +38,7 @@ func TestEventLimiter(t *testing.T) {
 		stop := make(chan struct{})
 		close(stop)
 		began := time.Now()
-		l.Wait(1000*BytesPerEvent, &answers, stop)
+		l.Wait(1000*BytesPerEvent, stop)
 		g.Expect(time.Since(began)).To(gomega.BeZero(), "a connection that ends waits for nothing")
 	})
 }
@@ -48,17 +47,33 @@ func TestEventLimiter(t *testing.T) {
 func TestAnswersCountAsEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		var answers atomic.Int64
-		l := NewEventLimiter(env.System(), 100, func(string, string) {})
+		var tab EventTab
+		l := NewEventLimiter(env.System(), 100, &tab, func(string, string) {})
 		began := time.Now()
-		g.Expect(l.Wait(0, &answers, nil)).To(gomega.BeTrue(), "how large the answers are is not known yet")
-		g.Expect(l.Wait(0, &answers, nil)).To(gomega.BeFalse())
-		answers.Add(BytesPerEvent)
-		g.Expect(l.Wait(0, &answers, nil)).To(gomega.BeTrue(), "the next answer may be as large")
+		g.Expect(l.Wait(0, nil)).To(gomega.BeTrue(), "how large the answers are is not known yet")
+		g.Expect(l.Wait(0, nil)).To(gomega.BeFalse())
+		tab.Owes.Add(BytesPerEvent)
+		g.Expect(l.Wait(0, nil)).To(gomega.BeTrue(), "the next answer may be as large")
 		g.Expect(time.Since(began)).To(gomega.BeZero())
-		answers.Add(596 * BytesPerEvent)
-		g.Expect(l.Wait(0, &answers, nil)).To(gomega.BeTrue())
+		tab.Owes.Add(596 * BytesPerEvent)
+		g.Expect(l.Wait(0, nil)).To(gomega.BeTrue())
 		g.Expect(time.Since(began)).To(gomega.BeNumerically("~", 2*time.Second, 10*time.Millisecond))
-		g.Expect(l.Wait(0, &answers, nil)).To(gomega.BeFalse(), "an answer counts once")
+		g.Expect(l.Wait(0, nil)).To(gomega.BeFalse(), "an answer counts once")
+	})
+}
+
+// TestANewConnectionHasNoNewBurst checks that a client that connects again sends as slowly as it would have over its former connection.
+func TestANewConnectionHasNoNewBurst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		var tab EventTab
+		began := time.Now()
+		for range 5 {
+			l := NewEventLimiter(env.System(), 100, &tab, func(string, string) {})
+			for range 200 {
+				l.Wait(0, nil)
+			}
+		}
+		g.Expect(time.Since(began)).To(gomega.BeNumerically("~", 6*time.Second, 10*time.Millisecond))
 	})
 }

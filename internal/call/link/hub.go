@@ -60,6 +60,7 @@ type Hub struct {
 	reconnecting chan struct{} // closed when the request that reconnects the client is done; nil if there is none
 	commit       commit
 	sidebands    []*Sideband   // at most MaxControllers, in the order in which they joined
+	tabs         []*EventTab   // those of controllers that have left; with those of sidebands at most MaxControllers
 	session      *wire.Session // the session object in the last session.created or session.updated; nil before
 	closed       bool
 }
@@ -153,6 +154,11 @@ func (h *Hub) Join(s *Sideband) error {
 		return ErrTooManyControllers
 	}
 	h.sidebands = append(h.sidebands, s)
+	if n := len(h.tabs); n > 0 { // that of a controller that has left: perhaps it is this one again
+		s.Controller.Tab, h.tabs = h.tabs[n-1], h.tabs[:n-1]
+	} else {
+		s.Controller.Tab = new(EventTab)
+	}
 	if h.session != nil {
 		hello := &wire.SessionCreated{Session: *h.session}
 		hello.SetID(h.env.NewID("event_"))
@@ -166,6 +172,7 @@ func (h *Hub) Leave(s *Sideband) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.sidebands = slices.DeleteFunc(h.sidebands, func(other *Sideband) bool { return other == s })
+	h.tabs = append(h.tabs, s.Controller.Tab)
 	close(s.gone)
 }
 

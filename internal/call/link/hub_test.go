@@ -129,6 +129,11 @@ func TestSoManyControllersJoin(t *testing.T) {
 		joined = append(joined, s)
 	}
 	g.Expect(h.Join(NewSideband(true, &countingLink{}))).To(gomega.MatchError(ErrTooManyControllers))
+	h.Leave(joined[3])
+	again := NewSideband(true, &countingLink{})
+	g.Expect(h.Join(again)).To(gomega.Succeed())
+	g.Expect(again.Controller.Tab).To(gomega.BeIdenticalTo(joined[3].Controller.Tab), "who joins again has no new burst of events")
+	joined[3] = again
 	for _, s := range joined {
 		h.Leave(s)
 	}

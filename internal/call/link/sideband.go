@@ -17,8 +17,8 @@ type SidebandController struct {
 	// Answer gives it an event for this controller alone: an answer to its own event, or an error. It does not block.
 	Answer func(e Event)
 
-	// Owes is what it owes to the limiter of its events.
-	Owes atomic.Int64
+	// Tab is what the limiter of its events counts. Hub.Join sets it.
+	Tab *EventTab
 
 	extended atomic.Bool
 }

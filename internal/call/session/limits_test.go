@@ -107,20 +107,20 @@ func TestAwaitHandled(t *testing.T) {
 func TestAnswersCount(t *testing.T) {
 	story(t, "settings of 200 kB, and updates that change nothing", func(t *testing.T) {
 		c := byWebSocket(t, plain())
-		side := &link.SidebandController{Rules: true, Answer: func(link.Event) {}}
+		side := &link.SidebandController{Rules: true, Answer: func(link.Event) {}, Tab: new(link.EventTab)}
 		empty := []byte(`{"type":"session.update","session":{"type":"realtime"}}`)
 		c.send(`{"type":"session.update","session":{"type":"realtime","instructions":"` + strings.Repeat("x", 200_000) + `"}}`)
 		c.s.AwaitHandled(nil)
-		c.g.Expect(c.s.Owes().Swap(0)).To(gomega.BeNumerically("~", 8*201_000, 16_000), "with its first answer, session.created")
+		c.g.Expect(c.s.Tab().Owes.Swap(0)).To(gomega.BeNumerically("~", 8*201_000, 16_000), "with its first answer, session.created")
 		for range 3 {
 			c.s.Message(empty, true)
 		}
 		c.s.Control(side, empty, true)
 		c.s.AwaitHandled(nil)
-		c.g.Expect(c.s.Owes().Swap(0)).To(gomega.BeNumerically("~", 8*603_000, 24_000))
-		c.g.Expect(side.Owes.Swap(0)).To(gomega.BeNumerically("~", 8*201_000, 8000))
+		c.g.Expect(c.s.Tab().Owes.Swap(0)).To(gomega.BeNumerically("~", 8*603_000, 24_000))
+		c.g.Expect(side.Tab.Owes.Swap(0)).To(gomega.BeNumerically("~", 8*201_000, 8000))
 		c.send(`{"type":"input_audio_buffer.clear"}`)
 		c.s.AwaitHandled(nil)
-		c.g.Expect(c.s.Owes().Swap(0)).To(gomega.BeNumerically("<", 200))
+		c.g.Expect(c.s.Tab().Owes.Swap(0)).To(gomega.BeNumerically("<", 200))
 	})
 }

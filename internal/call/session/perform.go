@@ -87,13 +87,13 @@ func (s *Session) pauseFirst(effects []coord.Effect) []coord.Effect {
 
 // fromClient takes an event of the client, or of a side-band controller.
 func (s *Session) fromClient(m Message) {
-	before, owes := s.sent, &s.shared.owes
+	before, tab := s.sent, &s.shared.tab
 	if m.From != nil {
-		owes = &m.From.Owes
+		tab = m.From.Tab
 	}
 	o, out := s.client.Take(m, &s.machines.state)
 	s.doFor(o, out)
-	owes.Add(int64(s.sent - before))
+	tab.Owes.Add(int64(s.sent - before))
 }
 
 // do performs the actions of a room, in order.

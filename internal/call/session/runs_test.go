@@ -44,7 +44,7 @@ func TestWhoMayActOnRuns(t *testing.T) {
 	b.takes(nil, `{"type":"antiphon.hello"}`)
 	b.g.Expect(b.takes(nil, approves)).To(gomega.Equal([]string{"client_secret_not_allowed"}))
 	for _, rules := range []bool{false, true} {
-		side := &link.SidebandController{Rules: rules}
+		side := &link.SidebandController{Rules: rules, Tab: new(link.EventTab)}
 		b.g.Expect(b.takes(side, approves)).To(gomega.Equal([]string{"unsupported_event"}))
 		side.SetExtended()
 		want := []string{"client_secret_not_allowed"}

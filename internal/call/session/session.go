@@ -74,9 +74,9 @@ type sharedState struct {
 	workers *env.Group
 	ctx     context.Context //nolint:containedctx // the life of the session's goroutines, not of a call
 	cancel  context.CancelFunc
-	dropped atomic.Int64 // audio frames for which the queue had no room
-	owes    atomic.Int64 // what the client owes to the limiter of its events
-	turns   atomic.Int64 // turns that are open or wait for their transcripts
+	dropped atomic.Int64  // audio frames for which the queue had no room
+	tab     link.EventTab // what the limiter of the client's events counts
+	turns   atomic.Int64  // turns that are open or wait for their transcripts
 	// reconnects: the client may reconnect over another connection.
 	reconnects atomic.Bool
 }

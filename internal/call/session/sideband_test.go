@@ -24,7 +24,7 @@ type controller struct {
 func (c *caller) sideband(rules bool) *controller {
 	c.t.Helper()
 	o := &controller{c: c, told: make(chan wire.ServerEvent, 16)}
-	o.side.Rules = rules
+	o.side.Rules, o.side.Tab = rules, new(link.EventTab)
 	o.side.Answer = func(sent link.Event) {
 		e, err := wire.DecodeServer(sent.Text)
 		if err != nil {

@@ -5,7 +5,6 @@ package session
 import (
 	"errors"
 	"sync"
-	"sync/atomic"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
@@ -45,8 +44,8 @@ func (s *Session) AwaitHandled(stop <-chan struct{}) {
 	}
 }
 
-// Owes returns what the client owes to the limiter of its events.
-func (s *Session) Owes() *atomic.Int64 { return &s.shared.owes }
+// Tab returns what the limiter of the client's events counts.
+func (s *Session) Tab() *link.EventTab { return &s.shared.tab }
 
 // Refuse answers a message that could not be taken, such as one above the transport's limit.
 func (s *Session) Refuse(code, message string) { s.RefuseSideband(nil, code, message) }

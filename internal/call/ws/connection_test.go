@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,7 +74,7 @@ func connectBy(t *testing.T, transport *http.Transport) *pair {
 			return
 		}
 		p.link.Open(context.WithoutCancel(r.Context()), c, Receiver{
-			Owes:         new(atomic.Int64),
+			Tab:          new(link.EventTab),
 			Message:      func(data []byte, _ bool) { p.got.messages <- string(data) },
 			AwaitHandled: p.handled,
 			Refuse:       func(code, _ string) { p.got.refused <- code },
@@ -177,7 +176,7 @@ func TestCloseGivesAReason(t *testing.T) {
 func TestEventsThatWaitForAWriteCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		l, _, end := overPipe(t, Receiver{Owes: new(atomic.Int64), Gone: func(error) {}}, func(l *Link) {
+		l, _, end := overPipe(t, Receiver{Tab: new(link.EventTab), Gone: func(error) {}}, func(l *Link) {
 			for range maxQueued {
 				g.Expect(l.Send(event("waits"), nil)).To(gomega.Succeed())
 			}

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"io"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,7 +60,7 @@ func TestFloodsOfFramesAreSlowedDown(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := gomega.NewWithT(t)
 				got := make(chan string, 10)
-				_, near, end := overPipe(t, Receiver{Owes: new(atomic.Int64), Message: func(data []byte, _ bool) { got <- string(data) }, Gone: func(error) {}}, nil)
+				_, near, end := overPipe(t, Receiver{Tab: new(link.EventTab), Message: func(data []byte, _ bool) { got <- string(data) }, Gone: func(error) {}}, nil)
 				go func() { _, _ = io.Copy(io.Discard, near) }() // pongs
 				began := time.Now()
 				_, err := near.Write(frames)
@@ -84,12 +83,12 @@ func TestFloodsOfFramesAreSlowedDown(t *testing.T) {
 func TestASlowedClientWaitsForAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		var owes atomic.Int64
+		var tab link.EventTab
 		var awaited int
 		got := make(chan time.Time, 10)
 		_, near, end := overPipe(t, Receiver{
-			Message:      func([]byte, bool) { got <- time.Now(); owes.Add(2250 * link.BytesPerEvent) },
-			AwaitHandled: func(<-chan struct{}) { awaited++ }, Refuse: func(string, string) {}, Gone: func(error) {}, Owes: &owes,
+			Message:      func([]byte, bool) { got <- time.Now(); tab.Owes.Add(2250 * link.BytesPerEvent) },
+			AwaitHandled: func(<-chan struct{}) { awaited++ }, Refuse: func(string, string) {}, Gone: func(error) {}, Tab: &tab,
 		}, nil)
 		go func() { _, _ = io.Copy(io.Discard, near) }() // pings
 		_, err := near.Write(bytes.Repeat(masked(0x81, "x"), 2))

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"io"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,7 +55,7 @@ func TestTheTimeOfALargeMessageEndsWithIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		got, gone := make(chan int, 1), make(chan error, 1)
-		receiver := Receiver{Owes: new(atomic.Int64), Message: func(data []byte, _ bool) { got <- len(data) }, Gone: func(err error) { gone <- err }}
+		receiver := Receiver{Tab: new(link.EventTab), Message: func(data []byte, _ bool) { got <- len(data) }, Gone: func(err error) { gone <- err }}
 		_, near, end := overPipe(t, receiver, func(l *Link) {
 			l.limits.MaxMessage, l.limits.Memory = 1<<20, account.Purse{Budget: account.New(8 << 20)}
 		})

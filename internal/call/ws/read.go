@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -24,8 +23,8 @@ type Receiver struct {
 	// AwaitHandled returns when nobody keeps the messages that Message got before, or when stop is closed. It bounds the memory of large
 	// messages, and how many events come before a large answer counts; nil does not wait.
 	AwaitHandled func(stop <-chan struct{})
-	// Owes is what the client owes to the limiter of its events.
-	Owes *atomic.Int64
+	// Tab is what the limiter of the client's events counts.
+	Tab *link.EventTab
 	// Refuse answers a message that was not taken, with an error event of that code.
 	Refuse func(code, message string)
 	// Gone reports that the connection has ended and why: link.ErrHungUp or link.ErrUnreachable, wrapped.
@@ -49,7 +48,7 @@ func Accept(w http.ResponseWriter, r *http.Request, subprotocol string, limits L
 
 // read takes the client's events until the connection ends.
 func (l *Link) read(ctx context.Context, to Receiver) {
-	limiter := link.NewEventLimiter(l.limits.Env, l.limits.EventsPerSecond, to.Refuse)
+	limiter := link.NewEventLimiter(l.limits.Env, l.limits.EventsPerSecond, to.Tab, to.Refuse)
 	for {
 		kind, reader, err := l.conn.Reader(ctx)
 		if err != nil {
@@ -61,7 +60,7 @@ func (l *Link) read(ctx context.Context, to Receiver) {
 			to.Refuse(m.refused, m.why)
 		}
 		if err == nil {
-			alone := limiter.Wait(int(m.size), to.Owes, ctx.Done())
+			alone := limiter.Wait(int(m.size), ctx.Done())
 			if m.refused == "" {
 				to.Message(m.text, kind == websocket.MessageText)
 				if (m.charged > 0 || alone) && to.AwaitHandled != nil {
