@@ -11,8 +11,8 @@ SEED     ?=
 # Go's own installer puts it here; and a Go that is only a little too old may fetch the one that go.mod asks for.
 export PATH := $(PATH):/usr/local/go/bin
 export GOTOOLCHAIN ?= auto
-# The version is stamped by scripts/build.sh; a checkout that git does not trust must still build.
-export GOFLAGS += -buildvcs=false
+# A checkout that git does not trust must still build. Without the paths of a clone, all clones share what was compiled.
+export GOFLAGS += -buildvcs=false -trimpath
 # No C: the binary needs none, and every step then shares what was compiled. The race detector alone turns it on.
 export CGO_ENABLED := 0
 # How long a test of gomega waits that names no time. Its own default is 1 s, and a busy machine may stand still for longer. Only a failing

@@ -11,7 +11,8 @@
 # The test programs have no tables for debuggers (-s -w): linking them takes half as long, and the traces of stacks are the same.
 set -eu
 cd "$(dirname "$0")/.."
-shuffled="$PWD/scripts/shuffled.sh $(date +%Y%m%d)"
+export PATH="$PWD/scripts:$PATH"
+shuffled="shuffled.sh $(date +%Y%m%d)"
 
 pure='coord internal/coord internal/coordtest internal/projection wire internal/voice internal/protocolcheck web/internal
 	internal/apikey internal/machinegen internal/script internal/call/ratelimit internal/call/room internal/call/rtc/opus

@@ -68,8 +68,9 @@ day_of() {
 export MAKEFLAGS="${MAKEFLAGS:-} --no-print-directory"
 logs=.cache/test
 rm -rf $logs
-# Each specification is explored once: the other steps that need its graph find it here (formal-verification/internal/check/share.go).
-export EXPLORED_SPECS=$PWD/$logs/explored
+# Each specification and each of its mutants is explored once by this checker: later steps and runs find what it gave.
+EXPLORED_SPECS=$(explored)
+export EXPLORED_SPECS
 # The models of the user who runs the tests change no test.
 export XDG_DATA_HOME=$PWD/$logs/data
 mkdir -p $logs "$EXPLORED_SPECS"

@@ -15,19 +15,20 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// sharedMark is the environment variable with the folder of what was explored. Empty: nothing is shared. Its owner empties the folder when
-// the checker changes (scripts/test.sh: before each run).
+// sharedMark is the environment variable with the folder of what was explored. Empty: nothing is shared. Its owner takes another folder when the
+// checker changes (scripts/remember.sh).
 const sharedMark = "EXPLORED_SPECS"
 
-// explore returns what a child finds, or what another run has found for the same content. Runs of mutants and of plain specs are not shared.
+// explore returns what a child finds, or what another run has found for the same content. Runs of plain specs, which may read files beside
+// them, are not shared.
 func explore(ctx context.Context, f *ast.File, o Options) (*answer, error) {
 	folder := os.Getenv(sharedMark)
-	if folder == "" || o.Plain || len(o.Stop) > 0 {
+	if folder == "" || o.Plain || o.Dir != "" {
 		return ask(ctx, f, o)
 	}
 	same, sum := proto.CloneOf(f), sha256.New()
 	same.SourceInfo.FileName = specName(f) // wherever it was read from
-	if err := writeRequest(sum, same, Options{}); err != nil {
+	if err := writeRequest(sum, same, Options{Stop: o.Stop}); err != nil {
 		return nil, err
 	}
 	file := filepath.Join(folder, fmt.Sprintf("%x", sum.Sum(nil)))

@@ -25,10 +25,17 @@ func TestWhatIsExploredIsShared(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(again).To(Equal(first))
 
-	for _, o := range []check.Options{{Stop: []string{"Tiny"}}, {Plain: true}} {
+	for _, o := range []check.Options{{Stop: []string{"Tiny"}}, {Plain: true}, {Dir: "specs"}} {
 		_, err = check.Spec(ended, f, o)
 		g.Expect(err).To(MatchError(context.Canceled), "%+v explores in another way", o)
 	}
 	_, err = check.Spec(ended, counting(t, false, room+1, small, tiny, three), check.Options{})
 	g.Expect(err).To(MatchError(context.Canceled), "it is another spec")
+
+	stops := check.Options{Stop: []string{"Tiny"}}
+	mutant, err := check.Spec(t.Context(), f, stops)
+	g.Expect(err).NotTo(HaveOccurred())
+	again, err = check.Spec(ended, f, stops)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(again).To(Equal(mutant))
 }
