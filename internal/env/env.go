@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base32"
+	"io"
 	"time"
 )
 
@@ -43,8 +44,13 @@ func (system) Go(f func()) { go f() }
 var idAlphabet = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
 func (system) NewID(prefix string) string {
+	return NameFrom(rand.Reader, prefix)
+}
+
+// NameFrom is Env.NewID with the random bytes of a reader that never fails.
+func NameFrom(random io.Reader, prefix string) string {
 	var b [15]byte
-	_, _ = rand.Read(b[:]) // never fails, see crypto/rand
+	_, _ = random.Read(b[:])
 	return prefix + idAlphabet.EncodeToString(b[:])
 }
 

@@ -49,8 +49,8 @@ type (
 		Item       machine.Item
 		Transcript Transcript
 		Err        error // the error of the recogniser; nil if Transcript has the whole result
-		late       bool  // it is a lateTurn
-		held       int64 // the memory that it has
+		Late       bool  // it is a lateTurn
+		Held       int64 // the memory that it has
 	}
 	// Retranscribed is the result of the gate's question Gen: the text of the turn so far, and how probable it is that its utterance has ended.
 	Retranscribed struct {

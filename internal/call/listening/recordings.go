@@ -76,7 +76,7 @@ func (s *Recognitions) TakeRecording(w *wire.Item, name string) (*Recording, *ro
 // Transcribe has a recording of item transcribed. Recorded reports the end of that.
 func (s *Recognitions) Transcribe(r *Recording, item machine.Item, c pipeline.TranscribeConfig) {
 	s.recordings++
-	s.record(Recorded{Item: item, Transcript: Transcript{Part: r.Part, Samples: len(r.PCM)}, held: r.held}, r.PCM, c)
+	s.record(Recorded{Item: item, Transcript: Transcript{Part: r.Part, Samples: len(r.PCM)}, Held: r.held}, r.PCM, c)
 }
 
 // record has pcm transcribed. done is completed and posted at the end of that.
@@ -123,5 +123,5 @@ func (s *Recognitions) lateDone() {
 // nextLate begins to transcribe the oldest late turn.
 func (s *Recognitions) nextLate() {
 	t := s.late[0]
-	s.record(Recorded{Item: t.item, Transcript: Transcript{Samples: len(t.pcm)}, late: true}, t.pcm, t.config)
+	s.record(Recorded{Item: t.item, Transcript: Transcript{Samples: len(t.pcm)}, Late: true}, t.pcm, t.config)
 }

@@ -244,11 +244,11 @@ func (s *Recognitions) Handle(e RecognitionEvent, v RecognitionView) (out room.L
 			out, err = s.retranscribed(u, e, v)
 		}
 	case Recorded:
-		if e.late {
+		if e.Late {
 			s.lateDone()
 		} else {
 			s.recordings--
-			s.stage.memory.Give(e.held)
+			s.stage.memory.Give(e.Held)
 		}
 		err = e.Err
 	}

@@ -66,14 +66,15 @@ type Generator struct {
 	bills     []int       // tokens of responses that have ended, until Settle
 	// inputs are the sizes of the requests that are kept and take memory, in bytes.
 	inputs map[*wire.ResponseParams]int
-	runs   int  // tools of the server that run
-	again  int  // those of them that CallAgain has called
-	closed bool // the session has ended
+	runs   map[int]toolRun // tools of the server that run, by their numbers
+	called int             // how many have been called
+	again  int             // those of them that CallAgain has called
+	closed bool            // the session has ended
 }
 
 // New returns a Generator without responses.
 func New(p Parts) *Generator {
-	return &Generator{Parts: p, responses: map[response.ID]*Response{}}
+	return &Generator{Parts: p, responses: map[response.ID]*Response{}, runs: map[int]toolRun{}}
 }
 
 // Find returns the response with the machines' id of; nil for one that the Generator has forgotten.

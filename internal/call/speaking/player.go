@@ -35,6 +35,8 @@ type Player struct {
 	tail  *Track // a track that was sent to its end, which a reporting client may not have played yet
 	last  *Track // the newest track, over WebRTC, if it was sent to its end: a cut network may have lost its end
 	claim claim
+	// awaited is the track of which the client was last to report how far it has played it.
+	awaited *Track
 
 	outside voice.Samples // the length of all audio of out-of-band responses
 
@@ -348,8 +350,8 @@ func (p *Player) Handle(e PlayerEvent, s *coord.State) room.List {
 	case ReadyDue:
 		return p.use(p.estimateReady(e), s)
 	case HeardDue:
-		if cut, ok := s.Playout.(playout.Cut); ok {
-			return p.use(p.estimateHeard(e.Track, cut.At), s)
+		if cut, ok := s.Playout.(playout.Cut); ok && p.awaited.resp == e.Resp {
+			return p.use(p.estimateHeard(p.awaited, cut.At), s)
 		}
 	case TailOver:
 		p.tailOver(e.Resp)

@@ -260,7 +260,7 @@ func TestALateReportIsReplacedByAnEstimate(t *testing.T) {
 		b.AwaitHeard(one)
 		<-time.After(usualTrip + reportWait)
 		synctest.Wait()
-		b.g.Expect(b.posted).To(gomega.Equal([]PlayerEvent{ReadyDue{7}, HeardDue{one}}))
+		b.g.Expect(b.posted).To(gomega.Equal([]PlayerEvent{ReadyDue{7}, HeardDue{one.resp}}))
 	})
 }
 

@@ -28,8 +28,8 @@ const (
 type (
 	// ReadyDue: the client has not reported in time that it plays at full level again.
 	ReadyDue struct{ Turn turn.ID }
-	// HeardDue: the client has not reported in time how far it played Track.
-	HeardDue struct{ Track *Track }
+	// HeardDue: the client has not reported in time how far it played the track of Resp.
+	HeardDue struct{ Resp response.ID }
 )
 
 func (ReadyDue) playerEvent() {}
@@ -227,7 +227,8 @@ func (p *Player) AwaitReady(t turn.ID) {
 
 // AwaitHeard begins the wait for the client's report of how far it played t.
 func (p *Player) AwaitHeard(t *Track) {
-	p.timers.Start("heard", p.reportIn(), func() { p.post(HeardDue{t}) })
+	p.awaited = t
+	p.timers.Start("heard", p.reportIn(), func() { p.post(HeardDue{t.resp}) })
 }
 
 func (p *Player) reportIn() time.Duration {

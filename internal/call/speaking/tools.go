@@ -32,10 +32,10 @@ type (
 	// StepEnded: the model has called tools of the server, and waits for the next request.
 	StepEnded struct{ ID response.ID }
 	// ToolSlow: the tool of Run has taken so long that the agent may announce it.
-	ToolSlow struct{ Run *toolRun }
+	ToolSlow struct{ Run int }
 	// ToolEnded: the tool of Run has ended.
 	ToolEnded struct {
-		Run    *toolRun
+		Run    int
 		Output string
 		Err    error
 	}
@@ -45,11 +45,10 @@ func (StepEnded) event() {}
 func (ToolSlow) event()  {}
 func (ToolEnded) event() {}
 
-// toolRun is one tool that runs. Goroutines only pass it on.
+// toolRun is one tool that runs. Goroutines know its number.
 type toolRun struct {
-	r    *Response // nil for a call that an earlier session of the call has begun
-	o    *outputItem
-	over bool
+	r *Response // nil for a call that an earlier session of the call has begun
+	o *outputItem
 }
 
 // toolSteps is how far a response has come with the tools of the server. The zero value has called none.
@@ -116,22 +115,24 @@ func (g *Generator) callDone(r *Response, o *outputItem) (out room.List) {
 	out.Send(&wire.ResponseMCPCallInProgress{ItemID: o.item.ID, OutputIndex: o.index})
 	r.tools.running++
 	g.Conversation.BeginCall(o.item)
-	return append(out, g.startTool(g.Tools.Find(o.item.Name), &toolRun{r: r, o: o})...)
+	return append(out, g.startTool(g.Tools.Find(o.item.Name), toolRun{r, o})...)
 }
 
 // startTool starts a tool of the server.
-func (g *Generator) startTool(t *pipeline.ServerTool, run *toolRun) room.List {
+func (g *Generator) startTool(t *pipeline.ServerTool, run toolRun) room.List {
 	run.o.running = true
-	g.runs++
-	if g.runs > maxRuns {
-		return g.toolEnded(ToolEnded{Run: run, Err: fmt.Errorf("%d tools run already: try again later", maxRuns)})
+	g.called++
+	n := g.called
+	g.runs[n] = run
+	if len(g.runs) > maxRuns {
+		return g.toolEnded(ToolEnded{Run: n, Err: fmt.Errorf("%d tools run already: try again later", maxRuns)})
 	}
 	id, arguments := run.o.item.ID, run.o.item.Arguments
 	g.Workers.Go(func() {
-		slow := g.Env.AfterFunc(g.Tools.Patience(), func() { g.Post(ToolSlow{run}) })
+		slow := g.Env.AfterFunc(g.Tools.Patience(), func() { g.Post(ToolSlow{n}) })
 		defer slow.Stop()
 		output, err := g.callTool(t, id, arguments)
-		g.Post(ToolEnded{run, output, err})
+		g.Post(ToolEnded{n, output, err})
 	})
 	return nil
 }
@@ -143,11 +144,11 @@ func (g *Generator) CallAgain(it *conversation.Item) (room.List, bool) {
 		return nil, false
 	}
 	g.again++
-	return g.startTool(t, &toolRun{o: &outputItem{item: it, done: true}}), true
+	return g.startTool(t, toolRun{o: &outputItem{item: it, done: true}}), true
 }
 
 // ToolsRun reports whether a tool of the server runs.
-func (g *Generator) ToolsRun() bool { return g.runs > 0 }
+func (g *Generator) ToolsRun() bool { return len(g.runs) > 0 }
 
 // CallsAgain reports whether a tool of CallAgain runs.
 func (g *Generator) CallsAgain() bool { return g.again > 0 }
@@ -175,9 +176,9 @@ func (g *Generator) callTool(t *pipeline.ServerTool, id, arguments string) (outp
 
 // toolEnded writes the outcome of a tool into its item. The response may have ended before.
 func (g *Generator) toolEnded(e ToolEnded) (out room.List) {
-	r, o := e.Run.r, e.Run.o
-	e.Run.over, o.running = true, false
-	g.runs--
+	r, o := g.runs[e.Run].r, g.runs[e.Run].o
+	delete(g.runs, e.Run)
+	o.running = false
 	if r == nil {
 		g.again--
 	} else {
@@ -217,12 +218,13 @@ func failureOf(err error) wire.Raw {
 }
 
 // toolSlow notes that a tool has taken long.
-func (g *Generator) toolSlow(run *toolRun) room.List {
-	if run.over || run.r == nil {
+func (g *Generator) toolSlow(run int) room.List {
+	r := g.runs[run].r
+	if r == nil { // the tool has ended, or an earlier session has begun the call
 		return nil
 	}
-	run.r.tools.slow = true
-	return g.announceTool(run.r)
+	r.tools.slow = true
+	return g.announceTool(r)
 }
 
 // announceTool says the announcement, if a tool has taken long and goes on, the model waits for it, and nobody has said anything in this response.
@@ -283,6 +285,9 @@ func (g *Generator) nextStep(r *Response) (out room.List) {
 	}
 	o := g.order(r, prompt)
 	r.cost.prompt += o.tokens
-	r.body.more <- o
+	select {
+	case r.body.more <- o:
+	default: // a body that waits for it has taken the one before
+	}
 	return out
 }
