@@ -80,6 +80,11 @@ type Watch struct {
 	// overlap and do not hold up the calls: lines for which there is no room are dropped, and a line with the member dropped says how
 	// many. Close writes what waits. Record contains what the users said: keep it safe.
 	Record, Trace io.Writer
+	// Logbooks is the folder that gets a logbook of each session, from which `antiphon replay` plays it again; empty for none. Only this user can read them. They
+	// contain what was said. LogbookSound has them keep the sound of both sides, too. LogbooksKept is how many are kept, and the oldest are removed; 0 takes 100.
+	Logbooks     string
+	LogbookSound bool
+	LogbooksKept int
 }
 
 // The types of the fields of Config. Their packages are internal; these names are what a program uses.
@@ -200,7 +205,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{mux: http.NewServeMux(), engine: engine, turn: turn, cfg: cfg}
 	metrics := telemetry.New(s.snapshot, cfg.Tracer)
-	s.observe(&sc, metrics)
+	if err := s.observe(&sc, metrics); err != nil {
+		return nil, errors.Join(err, engine.Close())
+	}
 	s.calls = httpapi.New(sc)
 	s.guard = httpguard.New(http.HandlerFunc(s.serve), httpguard.Config{Proxies: cfg.Proxies})
 	s.mux.Handle("/v1/", s.calls)
@@ -218,7 +225,10 @@ func New(cfg Config) (*Server, error) {
 }
 
 // observe has the sessions report to the metrics, and to the recorders that the Config asks for.
-func (s *Server) observe(sc *httpapi.Config, metrics *telemetry.Metrics) {
+func (s *Server) observe(sc *httpapi.Config, metrics *telemetry.Metrics) (err error) {
+	if sc.Logbook, err = s.cfg.logbooks(); err != nil {
+		return err
+	}
 	sc.Event, sc.Talked = metrics.Event, metrics.Talked
 	if s.cfg.Record != nil {
 		events := newRecorder("record", s.cfg.Record, s.cfg.Logger)
@@ -236,6 +246,7 @@ func (s *Server) observe(sc *httpapi.Config, metrics *telemetry.Metrics) {
 			steps.step(session, step)
 		}
 	}
+	return nil
 }
 
 // ServeHTTP implements http.Handler.

@@ -24,6 +24,7 @@ type commands struct {
 	Setup   setup         `cmd:"" help:"Find servers of models on this machine, and write antiphon.yaml for them."`
 	Config  configure     `cmd:"" help:"Check a configuration, or print its JSON Schema."`
 	Test    test          `cmd:"" help:"Play calls that files describe, and say whether the agent does what they expect."`
+	Replay  replay        `cmd:"" help:"Play a call again from its logbook, and say whether the session does what it did."`
 	Doctor  doctor        `cmd:"" help:"Say what is installed, what is missing and how to get it, and what answers."`
 	Backend backend       `cmd:"" help:"Serve one back end of a pipeline, on standard input and output or on a Unix socket."`
 	Key     key           `cmd:"" help:"Make an API key, and the line of the key file for it."`

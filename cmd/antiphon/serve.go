@@ -50,8 +50,11 @@ type serve struct {
 
 // recorded has the flags of what the server writes for its operator.
 type recorded struct {
-	Record string `type:"path" placeholder:"FILE.jsonl" help:"Write every event here. It holds what was said."`
-	Trace  string `type:"path" placeholder:"FILE.jsonl" help:"Write every transition of the machines here."`
+	Record       string `type:"path" placeholder:"FILE.jsonl" help:"Write every event here. It holds what was said."`
+	Trace        string `type:"path" placeholder:"FILE.jsonl" help:"Write every transition of the machines here."`
+	Logbooks     string `type:"path" placeholder:"FOLDER" help:"Write a logbook of each call here, for antiphon replay. It holds what was said, as text."`
+	LogbookSound bool   `help:"Keep the sound in the logbooks, too."`
+	LogbooksKept int    `default:"100" placeholder:"N" help:"How many logbooks to keep: the oldest are removed."`
 }
 
 // talking has the flags of how a session listens and speaks.
@@ -174,6 +177,7 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 	}
 	cfg = server.Config{
 		Logger: logger, OpusBitrate: c.OpusBitrate, AnswerAhead: c.AnswerAhead, Summaries: conversation.SummaryLimits{At: c.SummariseAt, Off: c.SummariseAt == 0},
+		Watch:    server.Watch{Logbooks: c.Logbooks, LogbookSound: c.LogbookSound, LogbooksKept: c.LogbooksKept},
 		Loopback: local, LoopbackOnly: local, Access: server.Access{Origins: c.Origin},
 	}
 	if cfg.Proxies, err = c.proxies(); err != nil {

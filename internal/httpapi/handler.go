@@ -284,7 +284,7 @@ func (h *Handler) enter(b beginning) (*callEntry, *problem) {
 	options := h.cfg.Options
 	options.Principal, options.Runs = who.principal, h.runsOf(who)
 	s, err := session.New(session.Config{
-		Pipeline: h.cfg.Pipeline, Settings: b.settings, Logger: logger, Record: h.cfg.Recorder(who.principal), Trace: h.cfg.Trace,
+		Pipeline: h.cfg.Pipeline, Settings: b.settings, Logger: logger, Record: h.cfg.Recorder(who.principal), Trace: h.cfg.Trace, Logbook: h.cfg.Recording(),
 		Took: h.cfg.Took, Performed: h.cfg.Performed, Timed: h.cfg.Timed,
 		Grace: h.cfg.Grace, Keep: h.cfg.Keep, Longest: h.rules.Load().Longest, CheckInvariants: h.cfg.CheckInvariants,
 		AnswerAhead: h.cfg.AnswerAhead, Options: options, Kept: h.kept(b),

@@ -73,7 +73,8 @@ type Input struct {
 	candidateStart voice.Samples // where the newest candidate began
 	kept           keptAudio
 
-	listener listener
+	listener   listener
+	judgements Judgements // nil: none
 }
 
 // framing cuts the audio into frames at the detector's rate.
@@ -224,6 +225,9 @@ func (in *Input) frame(frame []float32, v InputView) (e turn.Event, speaks bool)
 	if in.Detecting() {
 		l := &in.listener
 		speaks = l.isSpeech(frame, v, in.settings, in.cleaner.delay())
+		if in.judgements != nil {
+			speaks = in.judgements.Speech(speaks)
+		}
 		l.endpointing.add(speaks)
 		if speaks {
 			l.lastSpeech = l.lastAudio.Add(-in.cleaner.delay())

@@ -43,6 +43,8 @@ type Parts struct {
 	Sounds       sounds.Tagger
 	Settings     *conversation.Settings
 	Conversation *conversation.Conversation
+	// Judgements, when not nil, learn of each frame whether it is speech, and have the last word.
+	Judgements Judgements
 	// Buffer is how many samples the input buffer holds.
 	Buffer int
 	// Memory is the budget of all sessions for audio that waits.
@@ -51,6 +53,12 @@ type Parts struct {
 	Context context.Context //nolint:containedctx // the life of the session's goroutines, not of a call
 	// Post takes the reports of timers and recognitions, from any goroutine. It reports false when the session has ended.
 	Post func(Event) bool
+}
+
+// Judgements record what the detector says, or play it again.
+type Judgements interface {
+	// Speech takes whether the present frame is speech, and returns whether it counts as speech.
+	Speech(is bool) bool
 }
 
 // Facts are what a Listening must know of the other rooms when it takes an event of its own, or performs an effect.
@@ -87,6 +95,7 @@ func NewListening(p Parts) (*Listening, error) {
 	if err != nil {
 		return nil, err
 	}
+	in.judgements = p.Judgements
 	return &Listening{
 		Parts: p, input: in, speech: NewRecognitions(p), timers: env.NewTimers(p.Env), workers: env.NewGroup(p.Env), gate: voiceGate{turns: map[turn.ID]*gatedTurn{}},
 	}, nil

@@ -10,6 +10,7 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
+	"github.com/antiphon-rt/antiphon/internal/call/logbook"
 	"github.com/antiphon-rt/antiphon/internal/call/ratelimit"
 	"github.com/antiphon-rt/antiphon/internal/call/runs"
 	"github.com/antiphon-rt/antiphon/internal/call/survival"
@@ -54,6 +55,9 @@ type Config struct {
 	// Longest is how long the session may be; 0 takes the protocol's 60 minutes.
 	Longest time.Duration
 	Shared
+	// Logbook, when not nil, says where the session is recorded, so that Replay can play it again.
+	Logbook *logbook.Recording
+	deck    *logbook.Deck // plays a logbook to the session; nil does not
 	// Locks are the settings that Message may not change; Control may.
 	Locks conversation.Locks
 }

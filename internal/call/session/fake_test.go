@@ -36,13 +36,14 @@ type caller struct {
 	g *gomega.WithT
 	s *Session
 
-	mu     sync.Mutex
-	fails  error          // the error that Send returns
-	sent   chan func()    // the functions to call when the events in flight have been sent
-	over   sync.WaitGroup // the goroutine that calls them
-	pacer  *pacer         // nil for a client that plays by itself
-	record record         // all events of both directions
-	tap    func(wire.ServerEvent)
+	mu      sync.Mutex
+	fails   error          // the error that Send returns
+	sent    chan func()    // the functions to call when the events in flight have been sent
+	over    sync.WaitGroup // the goroutine that calls them
+	pacer   *pacer         // nil for a client that plays by itself
+	record  record         // all events of both directions
+	logbook memoryBook     // of the session
+	tap     func(wire.ServerEvent)
 	// roundTrip is the round-trip time to this client, in nanoseconds; 0 is not measured yet.
 	roundTrip atomic.Int64
 }
@@ -75,6 +76,7 @@ func newCallerWith(t *testing.T, cfg Config) *caller {
 	g := gomega.NewWithT(t)
 	c := &caller{Inbox: servertest.NewInbox(t), t: t, g: g, sent: make(chan func(), 10_000)}
 	cfg.CheckInvariants, cfg.Record = true, c.record.event
+	cfg.Logbook = c.logbook.recording()
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(alarm{slog.DiscardHandler, t})
 	}
@@ -95,6 +97,7 @@ func (c *caller) start() *caller {
 	c.t.Cleanup(func() {
 		defer func() { c.g.Expect(follow(c.All()).wrong).To(gomega.BeEmpty()) }()
 		defer c.checkRecord()
+		defer c.logbook.check(c.t)
 		select {
 		case <-c.s.Done():
 			return

@@ -56,7 +56,7 @@ func TestLimits(t *testing.T) {
 	story(t, "each response uses the budget, and fails when the budget is empty", func(t *testing.T) {
 		p := &fakeBudget{left: 1}
 		c := newCaller(t, plain())
-		c.s.cfg.Limits = p
+		c.s.cfg.Limits = c.s.deck.Limits(p)
 		c.start()
 		c.ask("say 3 words")
 		done := next[*wire.ResponseDone](c, "response.done")
@@ -80,7 +80,7 @@ func TestLimits(t *testing.T) {
 	})
 	story(t, "a refused response that is cancelled at once ends once", func(t *testing.T) {
 		c := newCaller(t, plain())
-		c.s.cfg.Limits = &fakeBudget{}
+		c.s.cfg.Limits = c.s.deck.Limits(&fakeBudget{})
 		c.start()
 		c.ask("say 3 words")
 		c.send(`{"type":"response.cancel"}`)

@@ -45,6 +45,7 @@ func (s *Session) stepAt(o room.Origin, at playout.Position, e coord.Event) {
 	}
 	for _, st := range steps {
 		room.LogStep(s.log, st)
+		s.deck.Stepped(st)
 		if s.cfg.Trace != nil {
 			s.cfg.Trace(s.id, st)
 		}

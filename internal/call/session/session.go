@@ -18,6 +18,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/listening"
+	"github.com/antiphon-rt/antiphon/internal/call/logbook"
 	"github.com/antiphon-rt/antiphon/internal/call/ratelimit"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/runs"
@@ -57,6 +58,7 @@ type Session struct {
 	sent int               // bytes of all events that were encoded; the settings count eightfold, because they take most work
 	can  link.Capabilities // the capabilities of link
 	end  ending
+	deck *logbook.Deck // nil: the session is neither recorded nor played
 }
 
 // ending is how far the end of a session is.
@@ -94,7 +96,8 @@ func New(cfg Config) (*Session, error) {
 		return nil, errors.New("session: Config.Pipeline is nil")
 	}
 	cfg.complete()
-	s := &Session{cfg: cfg, id: cfg.Env.NewID("sess_")}
+	deck := cfg.pass()
+	s := &Session{cfg: cfg, id: cfg.Env.NewID("sess_"), deck: deck}
 	s.survival = survival.New(survival.Parts{Env: cfg.Env, Journal: cfg.Kept.Journal, Call: cfg.Kept.Call, Restored: cfg.Kept.Restore, Reconnects: &s.shared.reconnects})
 	cfg.Settings = s.survival.Begin(cfg.Settings, s.id, cfg.Longest, cfg.Kept.Longest)
 	s.id = cfg.Settings.ID
@@ -108,7 +111,7 @@ func New(cfg Config) (*Session, error) {
 	s.conversation.ShareMemory(cfg.Memory)
 	s.cfg.Guard = cfg.Guard.Logging(s.log)
 	var err error
-	s.input, err = listening.NewListening(listening.Parts{
+	parts := listening.Parts{
 		Env: cfg.Env, Log: s.log, Transcriber: cfg.Pipeline.Transcriber, EndOfTurn: cfg.Pipeline.EndOfTurn, Languages: cfg.Pipeline.Languages, Retranscriber: cfg.Pipeline.Retranscriber,
 		Guard: s.cfg.Guard, Noise: cfg.Pipeline.Noise, Sounds: cfg.Pipeline.Sounds,
 		Settings: s.settings,
@@ -117,7 +120,11 @@ func New(cfg Config) (*Session, error) {
 		},
 		Conversation: s.conversation, Buffer: listening.MaxBuffer, Memory: cfg.Waiting, Context: s.shared.ctx,
 		Post: func(e listening.Event) bool { return s.post(inputEvent{e}) },
-	})
+	}
+	if deck != nil {
+		parts.Judgements = deck
+	}
+	s.input, err = listening.NewListening(parts)
 	return s, err
 }
 
@@ -154,9 +161,9 @@ func (s *Session) Start(link link.Link) {
 
 // attach gives the session its link, the player that plays over it, and the generator that the player serves.
 func (s *Session) attach(to link.Link) {
-	s.link, s.can = to, link.Resolve(to)
+	s.link, s.can = s.connect(to)
 	s.input.Connect(s.can)
-	s.player = speaking.NewPlayer(to, s.can, s.cfg.Env, s.log, func(e speaking.PlayerEvent) bool { return s.post(playerEvent{e}) })
+	s.player = speaking.NewPlayer(s.link, s.can, s.cfg.Env, s.log, func(e speaking.PlayerEvent) bool { return s.post(playerEvent{e}) })
 	if !s.player.ServerPaced() {
 		s.conversation.KeepAudio()
 	}
@@ -246,14 +253,30 @@ func (s *Session) again(e event) { s.machines.later = append(s.machines.later, e
 // run is the actor.
 func (s *Session) run() {
 	defer close(s.shared.done)
+	defer s.deck.Close()
 	defer s.recoverActor()
+	s.begin()
+	for !s.end.forgotten {
+		s.take(<-s.shared.queue.events)
+	}
+}
+
+// begin begins to load the back ends, and the session's time.
+func (s *Session) begin() {
 	s.warmUp()
 	s.lifetime.Begin(s.settings.Current().ExpiresAt)
-	for !s.end.forgotten {
-		s.handle(<-s.shared.queue.events)
-		s.settle()
-		s.survival.Record(&s.machines.state, s.input.Uncommitted())
+	s.deck.End()
+}
+
+// take handles an event of the queue, with everything that follows.
+func (s *Session) take(e event) {
+	if s.deck != nil && !s.deck.Plays() {
+		s.deck.Took(s.booked(e))
 	}
+	s.handle(e)
+	s.settle()
+	s.survival.Record(&s.machines.state, s.input.Uncommitted())
+	s.deck.End()
 }
 
 // settle handles everything that follows from the present event.
@@ -353,6 +376,8 @@ func (s *Session) recoverActor() {
 		return
 	}
 	s.log.Error(sessionFailed, "panic", v, "stack", string(debug.Stack()))
+	s.deck.Did(logbook.Panics(v))
+	defer s.deck.End()
 	if !s.end.released {
 		s.release()
 	}
@@ -360,10 +385,15 @@ func (s *Session) recoverActor() {
 
 // tracePart returns the function that sees the steps of machines that belong to one response or one turn; nil where nobody traces.
 func (s *Session) tracePart() func(name string, st coord.Step) {
-	if s.cfg.Trace == nil {
+	if s.cfg.Trace == nil && s.deck == nil {
 		return nil
 	}
-	return func(name string, st coord.Step) { s.cfg.Trace(s.id+"."+name, st) }
+	return func(name string, st coord.Step) {
+		s.deck.Stepped(st)
+		if s.cfg.Trace != nil {
+			s.cfg.Trace(s.id+"."+name, st)
+		}
+	}
 }
 
 // brokenPart returns the function that is called with a broken invariant of such a machine; nil where invariants are not checked.

@@ -178,6 +178,7 @@ func (s *Session) encoded(e wire.ServerEvent) link.Event {
 	if s.sent += len(encoded.Text); encoded.Session != nil {
 		s.sent += 7 * len(encoded.Text)
 	}
+	s.deck.Sent(encoded.Text)
 	s.record("server", encoded.Text)
 	return encoded
 }

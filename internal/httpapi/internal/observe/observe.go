@@ -6,6 +6,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/internal/call/logbook"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -22,9 +23,19 @@ type Observers struct {
 	// Took gets every event that the state machines take, and Performed every effect that was performed. nil for none.
 	Took      func(session string, at playout.Position, e coord.Event, met coord.State)
 	Performed func(session string, f coord.Effect)
+	// Logbook returns where a session is recorded, so that it can be played again; nil for none.
+	Logbook func() *logbook.Recording
 	// Timed gets the times of each turn that was answered, and the end of the user's speech; Refused gets the code of each refused request. nil for none.
 	Timed   func(session string, t *wire.AntiphonTurnMetrics, spoke time.Time)
 	Refused func(code string)
+}
+
+// Recording returns where a session is recorded; nil for nowhere.
+func (o *Observers) Recording() *logbook.Recording {
+	if o.Logbook == nil {
+		return nil
+	}
+	return o.Logbook()
 }
 
 // Recorder returns what gets the events of a principal's call.
