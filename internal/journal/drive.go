@@ -16,10 +16,12 @@ import (
 const leastTail = 128 << 10
 
 // A call whose journal has at most modest bytes takes its room in any case. A larger one grows only while the journals take at most half of the room of all, so that a few
-// long conversations do not take the room of all others. A State that is written again may be larger by slack.
+// long conversations do not take the room of all others, or while its principal has little: of littleOf parts of what is left, one. A State that is written again may be
+// larger by slack.
 const (
-	modest = leastTail + 64<<10
-	slack  = 4 << 10
+	modest   = leastTail + 64<<10
+	slack    = 4 << 10
+	littleOf = 8
 )
 
 // run asks the store until the Writer is closed and nothing is left to do.
@@ -297,23 +299,27 @@ func (w *Writer) mayTake(ctx context.Context, whole bool, all []entry) (grows in
 	for _, e := range all {
 		grows += int64(len(e.piece))
 	}
+	var crowded error
 	if size += int(grows); size > most {
-		err = w.book.cfg.Log.HalfRoom(ctx)
+		crowded = w.book.cfg.Log.HalfRoom(ctx)
 	}
 	principal := w.principal()
-	if err != nil || principal == "" {
-		return 0, err
+	if principal == "" {
+		return 0, crowded
 	}
 	if whole {
 		grows -= w.at.held
 	}
-	if grows > 0 {
+	if grows > 0 || crowded != nil {
 		left, err := w.book.cfg.Log.Left(ctx)
 		if err != nil {
 			return 0, err
 		}
+		if crowded != nil && w.book.room.Held()[principal]+grows > left/littleOf {
+			return 0, crowded
+		}
 		w.book.room.SetFree(left) // other servers have a part of the room
-		if err := w.book.room.Take(principal, grows); err != nil {
+		if err := w.book.room.Take(principal, max(0, grows)); err != nil {
 			return 0, fmt.Errorf("the journals of the calls of %s leave too little to others: %w", principal, err)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 func TestALargeCallLeavesRoomToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, log := gomega.NewWithT(t), &journaltest.Log{}
-		view := &journaltest.View{Log: log}
+		view := &journaltest.View{Log: log, Most: 2 << 20}
 		var said bytes.Buffer
 		book := journal.New(journal.Config{Log: view, Logger: slog.New(slog.NewTextHandler(&said, nil))})
 		picture, full := strings.Repeat("x", 300<<10), errors.New("more than half is used")
@@ -113,5 +113,37 @@ func TestAPrincipalLeavesRoomToOthers(t *testing.T) {
 			o.Close()
 		}
 		g.Expect(log.Len()).To(gomega.BeZero())
+	})
+}
+
+// TestWhoHasLittleGrowsBesideWhoHasMuch: while the journals take more than half of the room, a large call of a principal that has little grows, and one of the principal
+// that has most does not.
+func TestWhoHasLittleGrowsBesideWhoHasMuch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, log := gomega.NewWithT(t), &journaltest.Log{}
+		view := &journaltest.View{Log: log, Most: 16 << 20}
+		book := journal.New(journal.Config{Log: view, Logger: slog.New(slog.DiscardHandler)})
+		text, full := strings.Repeat("x", 300<<10), errors.New("more than half is used")
+		record := func(o *owner, r journal.Record) (without int) {
+			o.Record(r)
+			<-time.After(2 * time.Second)
+			synctest.Wait()
+			return book.Without()
+		}
+		begin := func(principal string) *owner {
+			o, r := started(book.Begin(principal, nil)), whole(item(1, 0, text))
+			t.Cleanup(o.Close)
+			r.State.Call.Principal = principal
+			g.Expect(record(o, r)).To(gomega.BeZero())
+			return o
+		}
+		greedy := begin("greedy")
+		for i := range uint64(8) {
+			g.Expect(record(greedy, journal.Record{Items: []journal.Item{item(2+i, 1+i, text)}, Last: 2 + i})).To(gomega.BeZero())
+		}
+		view.HalfFull.Store(&full)
+		modest := begin("modest")
+		g.Expect(record(modest, journal.Record{Items: []journal.Item{item(2, 1, text)}, Last: 2})).To(gomega.BeZero())
+		g.Expect(record(greedy, journal.Record{Items: []journal.Item{item(10, 9, text)}, Last: 10})).To(gomega.Equal(1))
 	})
 }
