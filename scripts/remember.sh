@@ -33,11 +33,14 @@ remember() {
 	mkdir -p "$memory"
 	: >"$1"
 	find "$memory" -type f -mtime +30 -delete
-	[ ! -d "${memory%/*}/explored" ] || find "${memory%/*}/explored" -type f -mtime +30 -delete
+	[ ! -d "$(kept explored)" ] || find "$(kept explored)" -type f -mtime +30 -delete
 }
+
+# kept KIND: the folder of what is kept for all clones of the user, beside the memory.
+kept() { echo "${memory%/*}/$1"; }
 
 # explored prints the folder of the specifications that this checker has explored (formal-verification/internal/check/share.go).
 explored() {
-	echo "${memory%/*}/explored/$({ go version && content_of formal-verification/go.mod formal-verification/go.sum formal-verification/setup \
+	echo "$(kept explored)/$({ go version && content_of formal-verification/go.mod formal-verification/go.sum formal-verification/setup \
 		formal-verification/internal/check formal-verification/internal/graph; } | sha256sum | cut -c -40)"
 }
