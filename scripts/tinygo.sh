@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds TinyGo into .cache/tinygo for `make sdk`, if it is not there. With arguments, for example `scripts/tinygo.sh build ...`, it then runs TinyGo
+# Builds TinyGo for `make sdk`, if it is not there: in the user's cache folder, to which .cache/tinygo is a link. With arguments, for example `scripts/tinygo.sh build ...`, it then runs TinyGo
 # with these arguments, for the target antiphon (tools/tinygo/target.json).
 #
 # TinyGo's module has its compiler and its library, but neither LLVM nor the C library that its programs link: those are
@@ -11,7 +11,6 @@ set -eu
 cd "$(dirname "$0")/.."
 . scripts/apt.sh
 
-here=$PWD/.cache/tinygo
 wanted="llvm-19-dev libclang-19-dev clang-19 lld-19 wasi-libc libclang-rt-19-dev-wasm32 binaryen g++"
 
 packages() {
@@ -74,18 +73,20 @@ goroot() {
 	cp -r tools/tinygo/library/godebug tools/tinygo/library/heap "$made/src/internal"
 }
 
-# What is there was made of these.
-made_of=$(cat "$0" tools/tinygo/go.mod tools/tinygo/target.json tools/tinygo/random.c tools/tinygo/library/*/*.go && go env GOVERSION GOROOT)
-if [ ! -f "$here/made-of" ] || [ "$made_of" != "$(cat "$here/made-of")" ]; then
+made_of=$({ cat "$0" tools/tinygo/go.mod tools/tinygo/target.json tools/tinygo/random.c tools/tinygo/library/*/*.go && go env GOVERSION GOROOT; } | sha256sum)
+here=${XDG_CACHE_HOME:-$HOME/.cache}/antiphon/tinygo/${made_of%% *}
+if [ ! -d "$here" ]; then
 	packages
 	echo "tinygo: building the compiler (a minute)" >&2
-	rm -rf "$here/root" "$here/made-of"
-	mkdir -p "$here/bin"
-	(cd tools/tinygo && CGO_ENABLED=1 go build -tags llvm19 -o "$here/bin/tinygo" github.com/tinygo-org/tinygo)
-	library "$here/root"
-	goroot "$here/goroot"
-	printf "%s\n" "$made_of" >"$here/made-of"
+	mkdir -p "$here.$$/bin"
+	(cd tools/tinygo && CGO_ENABLED=1 go build -tags llvm19 -o "$here.$$/bin/tinygo" github.com/tinygo-org/tinygo)
+	library "$here.$$/root"
+	goroot "$here.$$/goroot"
+	mv -T "$here.$$" "$here" 2>/dev/null || rm -rf "$here.$$" # another clone was faster
 fi
+mkdir -p .cache
+[ -L .cache/tinygo ] || rm -rf .cache/tinygo
+ln -sfn "$here" .cache/tinygo
 [ "$#" -gt 0 ] || exit 0
 
 command=$1

@@ -19,8 +19,7 @@ import (
 // checker changes (scripts/remember.sh).
 const sharedMark = "EXPLORED_SPECS"
 
-// explore returns what a child finds, or what another run has found for the same content. Runs of plain specs, which may read files beside
-// them, are not shared.
+// explore returns what a child finds, or what another run has found for the same content. A spec that may read files beside it is not shared.
 func explore(ctx context.Context, f *ast.File, o Options) (*answer, error) {
 	folder := os.Getenv(sharedMark)
 	if folder == "" || o.Plain || o.Dir != "" {
