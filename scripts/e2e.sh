@@ -1,5 +1,7 @@
 #!/bin/sh
-# Runs the end-to-end tests: whole calls in real time. The packages that hold many calls at once run one after the other. The others wait for facts, and run three at a time. The race detector is off, because it is too slow for real time. The packages' own tests run whole calls with it.
+# Runs the end-to-end tests: whole calls in real time. Packages that wait for facts run four at a time. Beside them, and at a lower priority, run those
+# that only compute. The twenty calls at once have the machine for themselves. All other native calls then run beside the Talk page in a browser: both
+# wait for sound most of the time. The race detector is off, because it is too slow for real time. The packages' own tests run whole calls with it.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -21,14 +23,22 @@ scripts/opus.sh
 scripts/clients.sh
 export ANTIPHON_CLIENT_STEPS="$PWD/.cache/clients/steps.txt"
 
-# The examples, the release and what measures sound are steps of their own. The campaign of faults needs a machine without other work: `make faults` runs it.
-packages=$(go -C e2e list ./... | grep -v -e /e2e/examples$ -e /e2e/release$ -e /e2e/faults$ -e /e2e/bargein$)
-passed=0
-tests() { go -C e2e test -count=1 -vet=off -ldflags='-s -w' -timeout 30m "$@" || passed=1; }
+tests() { nice -n "${slower:-0}" go -C e2e test -count=1 -vet=off -ldflags='-s -w' -timeout 30m "$@"; }
+
+# The examples and what measures sound are steps of their own. The campaign of faults needs a machine without other work: `make faults` runs it.
+computing='/e2e/\(enginebench\|internal/.*\|listenbench\|noisebench\|opus\|storebench\|voicebench\|world\)$'
+packages=$(go -C e2e list ./... | grep -v -e '/e2e$' -e /e2e/browser$ -e /e2e/examples$ -e /e2e/faults$ -e /e2e/bargein$)
+crowd='^TestTwentyCallsAtOnce$'
+failed=0
 # shellcheck disable=SC2046 # a list of words
-tests -p 3 $(echo "$packages" | grep -v -e '/e2e$' -e '/e2e/browser$')
+slower=10 tests -p 2 $(echo "$packages" | grep "$computing") &
+# shellcheck disable=SC2046
+tests -p 4 ./reach $(echo "$packages" | grep -v -e "$computing" -e /e2e/reach$) || failed=1
+wait $! || failed=1
+tests -run "$crowd" . || failed=1
 # These wait for sound most of the time: three for each processor.
-tests -parallel $(($(nproc) * 3)) .
-tests ./browser
+tests -parallel $(($(nproc) * 3)) -skip "$crowd" . &
+tests ./browser || failed=1
+wait $! || failed=1
 cat "$ANTIPHON_CLIENT_STEPS"
-exit $passed
+exit $failed
