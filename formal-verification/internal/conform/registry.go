@@ -34,6 +34,7 @@ func All() []Comparer {
 		transcriptionMachine(),
 		compactionMachine(),
 		continuationMachine(),
+		remotecallMachine(),
 		sessionMachine(),
 		sessionTextMachine(),
 		sessionEndMachine(),

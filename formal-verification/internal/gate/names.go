@@ -27,6 +27,7 @@ var design = map[string][]string{
 	"voicegate":     {"FailsClosed", "VerdictComes"},
 	"transcription": {"EOUNotLost", "UnavailableIsSticky"},
 	"compaction":    {"SingleFlight", "NoneAfterTeardown", "OverflowIsEventuallyCompacted"},
+	"remotecall":    {"CalledOnce", "OnlyApproved", "RunningEnds"},
 	"session": {
 		"ChildrenDieWithParent", "NoChildStartsAfterTeardown", "NoTurnLost", "NoOverlap", "BargeInBeforeCommit",
 		"NothingOwedWhenIdle", "EveryCreatedTerminates", "DrainingEnds", "HeldPlaysOnOrIsCut", "WaitingIsPlayedOrDropped",

@@ -1,0 +1,106 @@
+package remotecall
+
+// The monitor of the machine: its invariants, and what they remember of earlier steps.
+
+import "github.com/antiphon-rt/antiphon/coord/machine"
+
+// Seen is what the monitor remembers of earlier steps.
+type Seen struct {
+	Asked, Approved bool // the user had to be asked, and has approved
+	Called          bool
+	Closed          bool
+}
+
+// Monitor checks the invariants of the machine after every step. The explore tests use it, and so does a server that is configured to check its invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: machine.See[State, Event, Effect, Seen],
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "CalledOnce", Holds: calledOnce},
+		{Name: "OnlyApproved", Holds: onlyApproved},
+		{Name: "ClosedOnce", Holds: closedOnce},
+		{Name: "TrueOutcome", Holds: trueOutcome},
+	},
+}
+
+// Event returns what the monitor remembers after the event of step, before the effects.
+func (g Seen) Event(step edge) Seen {
+	switch e := step.Event.(type) {
+	case Answer:
+		g.Approved = g.Approved || e.Approve && g.Asked && !g.Called && !g.Closed
+	case Cut:
+		if _, writes := step.From.(Writing); writes {
+			g.Closed = true
+		}
+	case Complete, Ended, Lost:
+	}
+	return g
+}
+
+// Effect returns what the monitor remembers after the effect f.
+func (g Seen) Effect(_ edge, f Effect) Seen {
+	switch f.(type) {
+	case Request:
+		g.Asked = true
+	case Call:
+		g.Called = true
+	case Deliver, Deny, Lose:
+		g.Closed = true
+	}
+	return g
+}
+
+// calledOnce: the tool is called once. The state and the monitor agree on it.
+func calledOnce(before, after Seen, step edge) bool {
+	once := machine.Each(before, step, func(g Seen, f Effect) bool {
+		_, calls := f.(Call)
+		return !calls || !g.Called
+	})
+	switch step.To.(type) {
+	case Running:
+		return once && after.Called
+	case Writing, Asking:
+		return once && !after.Called
+	case Over:
+	}
+	return once
+}
+
+// onlyApproved: a call that needs approval is asked for, and made only after the approval.
+func onlyApproved(before, after Seen, step edge) bool {
+	e, completes := step.Event.(Complete)
+	return (!after.Called || !after.Asked || after.Approved) && machine.Each(before, step, func(g Seen, f Effect) bool {
+		switch f.(type) {
+		case Request:
+			return !g.Asked && !g.Called
+		case Call:
+			return (!g.Asked || g.Approved) && !(completes && e.Ask)
+		case Deliver, Deny, Lose:
+		}
+		return true
+	})
+}
+
+// closedOnce: a call gets one outcome, and nothing comes after it.
+func closedOnce(before, after Seen, step edge) bool {
+	_, over := step.To.(Over)
+	_, cut := step.Event.(Cut)
+	return over == after.Closed && machine.Each(before, step, func(g Seen, _ Effect) bool { return !g.Closed && !cut })
+}
+
+// trueOutcome: the outcome says what has happened.
+func trueOutcome(before, _ Seen, step edge) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
+		switch f.(type) {
+		case Deliver:
+			_, ended := step.Event.(Ended)
+			return ended && g.Called
+		case Deny:
+			return step.Event == Event(Answer{}) && !g.Called
+		case Lose:
+			_, lost := step.Event.(Lost)
+			return lost
+		case Request, Call:
+		}
+		return true
+	})
+}
