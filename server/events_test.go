@@ -85,9 +85,9 @@ func badEvents() []badEvent {
 			"item_not_found", "response.input[0].id", "x", "e24",
 		},
 		{
-			"a response with a tool that is no function",
-			`{"type":"response.create","event_id":"e28","response":{"tools":[{"type":"mcp","server_label":"x","server_url":"http://x"}]}}`,
-			"invalid_value", "response.tools[0].type", "function", "e28",
+			"a response with a connector",
+			`{"type":"response.create","event_id":"e28","response":{"tools":[{"type":"mcp","server_label":"x","connector_id":"connector_gmail"}]}}`,
+			"invalid_value", "response.tools[0].connector_id", "server_url", "e28",
 		},
 	}
 }

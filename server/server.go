@@ -23,6 +23,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/session"
 	"github.com/antiphon-rt/antiphon/internal/httpapi"
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
+	"github.com/antiphon-rt/antiphon/internal/mcp"
 	"github.com/antiphon-rt/antiphon/internal/telemetry"
 	"github.com/antiphon-rt/antiphon/internal/version"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -65,6 +66,8 @@ type Access struct {
 	Rates Rates
 	// Origins are the origins of pages that may call, in addition to the server's own; "*" is every page.
 	Origins []string
+	// MCP says which servers of remote tools (Model Context Protocol) sessions may use. The zero value lets clients name any server at a public address.
+	MCP MCP
 	// Proxies are the reverse proxies whose header X-Forwarded-For is true; nil trusts none.
 	Proxies Proxies
 }
@@ -103,6 +106,10 @@ type (
 	Limits = httpapi.Limits
 	// SummaryLimits say when the model gets a summary in place of old items.
 	SummaryLimits = conversation.SummaryLimits
+	// MCP says which MCP servers sessions may use; MCPServer is one of the operator.
+	MCP = mcp.Config
+	// MCPServer is an MCP server of the operator.
+	MCPServer = mcp.Named
 	// Stored has the parts of a Server that keep data in a store: package storage makes them. The zero value keeps nothing.
 	Stored = httpapi.Stored
 	// Rules are what Server.Reload changes.
@@ -182,6 +189,9 @@ func New(cfg Config) (*Server, error) {
 	if err := cfg.Tools.Check(); err != nil {
 		return nil, fmt.Errorf("server: Config.Tools: %w", err)
 	}
+	if err := cfg.MCP.Check(); err != nil {
+		return nil, fmt.Errorf("server: Config.MCP: %w", err)
+	}
 	begin, err := firstSettings(cfg)
 	if err != nil {
 		return nil, err
@@ -201,7 +211,7 @@ func New(cfg Config) (*Server, error) {
 		ICE: ice, Engine: engine, Pipeline: cfg.Pipeline, Settings: begin, Version: Version, Logger: cfg.Logger,
 		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Stored: cfg.Stored, Grace: cfg.Grace, Keep: cfg.Keep,
 		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants, AnswerAhead: cfg.AnswerAhead,
-		Options: session.Options{Tools: cfg.Tools, Summaries: cfg.Summaries},
+		Options: session.Options{Tools: cfg.Tools, MCP: mcp.New(cfg.MCP), Summaries: cfg.Summaries},
 	}
 	s := &Server{mux: http.NewServeMux(), engine: engine, turn: turn, cfg: cfg}
 	metrics := telemetry.New(s.snapshot, cfg.Tracer)
@@ -305,7 +315,7 @@ func firstSettings(cfg Config) (wire.Session, error) {
 	if set.Audio.Output.Voice == "" {
 		set.Audio.Output.Voice = "alloy"
 	}
-	return set, merge(cfg.Pipeline, &set, cfg.Session)
+	return set, merge(cfg, &set)
 }
 
 // CheckSession returns an error if New would refuse Config.Session with this pipeline. The error names the field.
@@ -314,12 +324,12 @@ func CheckSession(p *pipeline.Pipeline, session json.RawMessage) error {
 	return err
 }
 
-// merge merges the object `session` of a session.update into set.
-func merge(p *pipeline.Pipeline, set *wire.Session, session json.RawMessage) error {
-	if len(session) == 0 {
+// merge merges Config.Session into set.
+func merge(cfg Config, set *wire.Session) error {
+	if len(cfg.Session) == 0 {
 		return nil
 	}
-	err := conversation.Merge(p, set, wire.Raw(session))
+	err := conversation.Merge(cfg.Pipeline, mcp.New(cfg.MCP), set, wire.Raw(cfg.Session))
 	var wrong *wire.DecodeError
 	if errors.As(err, &wrong) {
 		err = fmt.Errorf("%s: %s", wrong.Param, wrong.Message) // without the code and the byte, which say nothing about a configuration

@@ -50,7 +50,7 @@ type Item struct {
 	ServerLabel string
 	// Tools is the list of an MCP server's tools, a JSON array (mcp_list_tools).
 	Tools Raw
-	// Error is the error of the call, nil for none (mcp_call).
+	// Error is the error of the call, or of the list, nil for none (mcp_call, mcp_list_tools).
 	Error Raw
 	// ApprovalRequestID names the request (mcp_approval_response, mcp_call).
 	ApprovalRequestID string

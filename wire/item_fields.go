@@ -25,7 +25,7 @@ func (i *Item) written() string {
 	case ItemReference:
 		return "id - type - - - - - - - - - - - - -"
 	case ItemMCPListTools:
-		return head + "- - - - - - server_label tools - - - -"
+		return head + "- - - - - - server_label tools error? - - -"
 	case ItemMCPCall:
 		return head + "- - - name arguments output? server_label - error~ approval_request_id? - -"
 	case ItemMCPApprovalRequest:

@@ -128,6 +128,9 @@ type Tool struct {
 	Parameters Raw
 	// Config is the whole object of a tool that is not a function, nil for a function.
 	Config Raw
+	// Secret has the fields of Config that a server took out because nobody may see them: it is not written, and nothing keeps it. Secured says that there are some.
+	Secret  Raw `json:"-"`
+	Secured bool
 }
 
 // MaxTokens limits the tokens of a response: 1 to 4096, or 0 for no limit ("inf" in the JSON).

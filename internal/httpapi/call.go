@@ -148,7 +148,7 @@ func (h *Handler) readForm(form *multipart.Reader, set wire.Session) (offer stri
 		case "sdp":
 			offer = string(body)
 		case "session":
-			if err := conversation.Merge(h.cfg.Pipeline, &set, body); err != nil {
+			if err := conversation.Merge(h.cfg.Pipeline, h.cfg.Options.MCP, &set, body); err != nil {
 				return "", set, badSession(err)
 			}
 		}

@@ -152,7 +152,7 @@ func (h *Handler) readSecret(body wire.Raw, set *wire.Session, lifetime *time.Du
 		return p
 	}
 	if patch, has := fields["session"]; has {
-		if err := conversation.Merge(h.cfg.Pipeline, set, wire.Raw(patch)); err != nil {
+		if err := conversation.Merge(h.cfg.Pipeline, h.cfg.Options.MCP, set, wire.Raw(patch)); err != nil {
 			return badSession(err)
 		}
 	}

@@ -8,12 +8,9 @@ func Excluded() map[string]string {
 	const (
 		sip    = "keys of a telephone: there is no SIP"
 		legacy = "the earlier name of conversation.item.added, which is sent"
-		mcp    = "remote tools by MCP are not there yet: mcp_list_tools.failed says so"
 	)
 	return map[string]string{
 		"input_audio_buffer.dtmf_event_received": sip,
 		"conversation.item.created":              legacy,
-		"mcp_list_tools.in_progress":             mcp,
-		"mcp_list_tools.completed":               mcp,
 	}
 }

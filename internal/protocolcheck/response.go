@@ -79,6 +79,8 @@ func (s *session) ofResponse(e *event) {
 	case r == nil:
 		s.broken("OneDonePerResponse", "%s of response %q, which was not created", e.Type, e.ResponseID)
 		return
+	case r.done && strings.HasPrefix(e.Type, "response.mcp_call.") && s.runs[e.ItemID]: // it was approved after its response
+		return
 	case r.done:
 		s.broken("NothingAfterDone", "%s of response %s", e.Type, r.id)
 	}
@@ -186,6 +188,9 @@ func (s *session) outputEvent(o *output, e *event) {
 		before, said := partDone, ""
 		if o.kind == "function_call" || o.kind == "mcp_call" {
 			before, said = textDone, e.Item.Arguments
+		}
+		if o.kind == "mcp_approval_request" {
+			before = itemAdded
 		}
 		if o.kind == "mcp_call" && e.Item.Status == "completed" {
 			before = partDone

@@ -75,6 +75,9 @@ func (s *ServerTools) Patience() time.Duration {
 // names are the names that models and their servers take.
 var names = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
+// ToolName reports whether models and their servers take a name of a tool.
+func ToolName(name string) bool { return names.MatchString(name) }
+
 // Check returns an error that says what is wrong in the set.
 func (s *ServerTools) Check() error {
 	if len(s.Tools) > maxTools {

@@ -15,7 +15,7 @@ import (
 )
 
 // roomFolders are the packages of the rooms that the actor calls.
-var roomFolders = []string{"internal/call/conversation", "internal/call/listening", "internal/call/speaking", "internal/call/runs", "internal/call/survival"}
+var roomFolders = []string{"internal/call/conversation", "internal/call/listening", "internal/call/speaking", "internal/call/runs", "internal/call/remote", "internal/call/survival"}
 
 // roomFunctions are the functions that a room gets from outside, with the reason. None is of another room.
 var roomFunctions = map[string]string{
@@ -34,6 +34,7 @@ var roomFunctions = map[string]string{
 	"survival.Parts.Trace":             "the program observes the machine",
 	"survival.Parts.Broken":            "the program observes the machine",
 	"runs.Parts.Post":                  "the actor's queue",
+	"remote.Parts.Post":                "the actor's queue",
 	"runs.Access.Act":                  "the program carries out a request for a run",
 }
 

@@ -58,8 +58,9 @@ func Check(w wire.Item) *room.Failure {
 		if w.CallID == "" {
 			return bad("call_id", "give the call_id of the function call that this answers")
 		}
+	case wire.ItemMCPApprovalResponse:
 	default:
-		return bad("type", "a client can create items of type \"message\", \"function_call\" and \"function_call_output\"")
+		return bad("type", "a client can create items of type \"message\", \"function_call\", \"function_call_output\" and \"mcp_approval_response\"")
 	}
 	return nil
 }
@@ -81,6 +82,9 @@ func (c *Conversation) CheckInput(input []wire.Item) *room.Failure {
 		}
 		if bytes += size(w); bytes > maxBytes {
 			return inputTooLarge()
+		}
+		if w.Type == wire.ItemMCPApprovalResponse {
+			return room.Refuse(wire.CodeInvalidValue, at+".type", "an approval is for the conversation: use conversation.item.create")
 		}
 		if f := Check(w); f != nil {
 			f.Param = at + strings.TrimPrefix(f.Param, "item")

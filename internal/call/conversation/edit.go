@@ -102,6 +102,32 @@ func (c *Conversation) Done(it *Item) []wire.ServerEvent {
 	return []wire.ServerEvent{&wire.ConversationItemDone{PreviousItemID: c.before(slices.Index(c.items, it)), Item: it.Item}}
 }
 
+// Asking returns the call of a remote tool that waits for the approval with that id; nil for none.
+func (c *Conversation) Asking(id string) *Item {
+	return c.first(func(it *Item) bool { return it.Asking() && it.ApprovalRequestID == id })
+}
+
+// Lists returns the lists of MCP servers that are not complete.
+func (c *Conversation) Lists() (all []*Item) {
+	for _, it := range c.items {
+		if it.Type == wire.ItemMCPListTools && it.Status == statusInProgress {
+			all = append(all, it)
+		}
+	}
+	return all
+}
+
+// EndList writes the tools of an MCP server, a JSON array, into the item of its list, or the error. Where the server has no memory for them, the list is empty. It returns the events that announce it.
+func (c *Conversation) EndList(it *Item, tools, failure wire.Raw) []wire.ServerEvent {
+	it.Status, it.Error = statusCompleted, failure
+	if failure != nil {
+		it.Status = statusIncomplete
+	} else if it.Tools = tools; !c.charge(c.size()) {
+		it.Tools = wire.Raw("[]")
+	}
+	return c.Done(it)
+}
+
 // BeginCall notes that the tool of the server runs which an item calls.
 func (c *Conversation) BeginCall(it *Item) { it.running = true }
 

@@ -15,6 +15,7 @@ import (
 const (
 	statusCompleted  = "completed"
 	statusIncomplete = "incomplete"
+	statusInProgress = "in_progress"
 )
 
 // Item is one item of a conversation, or of an out-of-band response.
@@ -58,6 +59,11 @@ func (it *Item) AwaitTranscript() { it.pending = true }
 
 // Running reports whether the tool of the server runs that the item calls.
 func (it *Item) Running() bool { return it.running }
+
+// Asking reports whether the item is a call of a remote tool that waits for approval.
+func (it *Item) Asking() bool {
+	return it.Type == wire.ItemMCPCall && it.ApprovalRequestID != "" && !it.running && it.Status == statusInProgress
+}
 
 // SetTranscript sets the transcript of the content part with that index and ends the wait for it.
 func (it *Item) SetTranscript(part int, text string) {

@@ -9,6 +9,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/journal"
+	"github.com/antiphon-rt/antiphon/internal/mcp"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -76,7 +77,7 @@ func (it *Item) show(round uint64) shown {
 func (s *shown) same(o *shown) bool {
 	a, b := &s.item, &o.item
 	return s.spoken == o.spoken && s.length == o.length && s.cut == o.cut && s.pending == o.pending && s.running == o.running && s.summarised == o.summarised && s.left == o.left &&
-		a.ID == b.ID && a.Status == b.Status && a.CallID == b.CallID && a.Name == b.Name && a.Arguments == b.Arguments && a.Output == b.Output &&
+		a.ID == b.ID && a.Status == b.Status && a.CallID == b.CallID && a.Name == b.Name && a.Arguments == b.Arguments && a.Output == b.Output && a.ApprovalRequestID == b.ApprovalRequestID &&
 		bytes.Equal(a.Tools, b.Tools) && bytes.Equal(a.Error, b.Error) && slices.EqualFunc(a.Content, b.Content, sameContent)
 }
 
@@ -150,7 +151,11 @@ func (c *Conversation) Running() (all []*Item) {
 
 // LoseOutcome notes that the process which ran a tool of the server has ended: it is not known whether the tool has done its work.
 func (c *Conversation) LoseOutcome(it *Item) {
-	c.EndCall(it, "", wire.Raw(`{"type":"outcome_unknown","message":"The server has ended while the tool ran. It is not known whether the tool has done its work."}`))
+	kind := "outcome_unknown"
+	if it.ServerLabel != mcp.OwnLabel {
+		kind = "tool_execution_error" // the protocol has no other one for it
+	}
+	c.EndCall(it, "", wire.Raw(`{"type":"`+kind+`","message":"The server has ended while the tool ran. It is not known whether the tool has done its work."}`))
 }
 
 // SpokenFrom returns the spoken messages of the assistant from the item with that number on, at most those after the newest message of the user.

@@ -50,7 +50,7 @@ func known(path string) bool {
 }
 
 // Check compares a session before and after a change that a client asks for. Its error is a *wire.DecodeError that names
-// the first locked field that differs. Setting a field to the value that it has is no change.
+// the first locked field that differs. Setting a field to the value that it has is no change. Locked tools keep their secrets.
 func (l Locks) Check(before, after *wire.Session) error {
 	if len(l) == 0 {
 		return nil
@@ -62,6 +62,9 @@ func (l Locks) Check(before, after *wire.Session) error {
 		if had != has || !bytes.Equal(old, now) {
 			return locked("session", p)
 		}
+	}
+	if l.cover("tools") {
+		after.Tools = before.Tools // the headers of an MCP server are no part of the object
 	}
 	return nil
 }

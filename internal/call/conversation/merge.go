@@ -4,23 +4,16 @@ package conversation
 
 import (
 	"bytes"
-	"fmt"
-	"slices"
 
+	"github.com/antiphon-rt/antiphon/internal/mcp"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // Merge merges patch, a session object, into set. A setting that the protocol allows and this server with its pipeline p does not support is refused or comes back as null; it is
 // never ignored. The error is a *wire.DecodeError and says what to ask for instead; on an error set is unchanged. While set has no ID no session has it yet, and patch may choose
-// its type. A nil p has no prompts and no probabilities and supports everything else.
-func Merge(p *pipeline.Pipeline, set *wire.Session, patch wire.Raw) error {
-	_, err := merge(p, set, patch)
-	return err
-}
-
-// merge is Merge. It also returns how many MCP servers patch names among its tools.
-func merge(p *pipeline.Pipeline, set *wire.Session, patch wire.Raw) (mcp int, err error) {
+// its type. servers are the MCP servers that a session may use; nil has none of the operator. A nil p has no prompts and no probabilities and supports everything else.
+func Merge(p *pipeline.Pipeline, servers *mcp.Directory, set *wire.Session, patch wire.Raw) error {
 	next := set.Clone()
 	if kind, ok := patch.Field("type"); ok && set.ID == "" {
 		if word, _ := kind.Text(); word == typeTranscription && set.Type != typeTranscription {
@@ -29,25 +22,24 @@ func merge(p *pipeline.Pipeline, set *wire.Session, patch wire.Raw) (mcp int, er
 	}
 	kind := next.Type
 	if err := next.Merge(patch); err != nil {
-		return 0, err
+		return err
 	}
 	if next.Type != kind {
-		return 0, refused("type", "a session's type cannot be changed: this one is of type \""+kind+"\"; open another session")
+		return refused("type", "a session's type cannot be changed: this one is of type \""+kind+"\"; open another session")
 	}
 	if bad := checkSettingNames(patch); bad != nil {
-		return 0, bad
+		return bad
 	}
-	tools := len(next.Tools)
-	if err := checkMerged(p, set, &next, patch); err != nil {
-		return 0, err
+	if err := checkMerged(p, servers, set, &next, patch); err != nil {
+		return err
 	}
 	next.ID, next.Object, next.ExpiresAt = set.ID, set.Object, set.ExpiresAt
 	*set = next
-	return tools - len(next.Tools), nil
+	return nil
 }
 
 // checkMerged checks next, which is set with patch merged in, and sets to null what this server does not have.
-func checkMerged(p *pipeline.Pipeline, set, next *wire.Session, patch wire.Raw) error {
+func checkMerged(p *pipeline.Pipeline, servers *mcp.Directory, set, next *wire.Session, patch wire.Raw) error {
 	if !reducesNoise(p) {
 		next.Audio.Input.NoiseReduction = nil
 	}
@@ -65,10 +57,9 @@ func checkMerged(p *pipeline.Pipeline, set, next *wire.Session, patch wire.Raw) 
 	if next.Type == typeTranscription {
 		return checkTranscription(next, patch)
 	}
-	if i := duplicate(next.Tools); i >= 0 {
-		return refused(fmt.Sprintf("tools[%d].name", i), duplicateMessage(next.Tools[i].Name))
+	if field, wrong := checkTools(next.Tools, set.Tools, servers); wrong != "" {
+		return refused(field, wrong)
 	}
-	next.Tools = slices.DeleteFunc(next.Tools, func(t wire.Tool) bool { return t.Type != typeFunction })
 	if next.Audio.Output.Voice != set.Audio.Output.Voice {
 		if err := checkVoice(p, next.Audio.Output.Voice); err != nil {
 			return refused("audio.output.voice", err.Error())

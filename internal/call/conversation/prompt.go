@@ -131,6 +131,7 @@ func (c *Conversation) inputMessages(items []wire.Item, name string) []promptMes
 // The result of a tool of the server, for the model, while the tool runs, and the words before the error of one that has failed.
 const (
 	stillRuns  = "The tool is still running. Its result is not known yet."
+	awaited    = "The call waits for the user's approval, or the tool is still running. Its result is not known yet."
 	toolFailed = "The tool has failed: "
 )
 
@@ -153,6 +154,9 @@ func messages(w wire.Item, pcm []int16) []pipeline.Message {
 		output = toolFailed + text
 	} else if w.Status != statusCompleted { // the response may have ended meanwhile
 		output = stillRuns
+		if w.ApprovalRequestID != "" {
+			output = awaited
+		}
 	}
 	return []pipeline.Message{
 		{Role: pipeline.RoleAssistant, Call: &pipeline.ToolCall{ID: w.ID, Name: w.Name, Arguments: w.Arguments}},

@@ -3,9 +3,6 @@ package conversation
 // What a client may ask of a response, and the request that the model gets.
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -45,12 +42,8 @@ func (s *Settings) checkRequest(p *wire.ResponseParams) *room.Failure {
 	if p.ToolChoice != nil {
 		choice = p.ToolChoice
 	}
-	if i := slices.IndexFunc(tools, func(t wire.Tool) bool { return t.Type != typeFunction }); i >= 0 {
-		return room.Refuse(wire.CodeInvalidValue, fmt.Sprintf("response.tools[%d].type", i),
-			"this server has no MCP tools: want tools of type \"function\"")
-	}
-	if i := duplicate(p.Tools); i >= 0 {
-		return room.Refuse(wire.CodeInvalidValue, fmt.Sprintf("response.tools[%d].name", i), duplicateMessage(p.Tools[i].Name))
+	if field, wrong := checkTools(p.Tools, s.current.Tools, s.Servers); wrong != "" {
+		return room.Refuse(wire.CodeInvalidValue, "response."+field, wrong)
 	}
 	if wrong := checkToolChoice(choice, tools); wrong != "" {
 		return room.Refuse(wire.CodeInvalidValue, "response.tool_choice", wrong)
@@ -94,6 +87,9 @@ func (s *Settings) ModelRequest(p *wire.ResponseParams) pipeline.Request {
 	}
 	q.ToolChoice = toolChoice(choice)
 	for _, t := range tools {
+		if t.Type != typeFunction {
+			continue // the room speaking offers those that are loaded
+		}
 		q.Tools = append(q.Tools, pipeline.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
 	}
 	return q

@@ -11,6 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/internal/journal"
+	"github.com/antiphon-rt/antiphon/internal/mcp"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -31,6 +32,8 @@ type Settings struct {
 	current  wire.Session
 	most     int            // the size of current is at most that, in bytes of its JSON
 	timeZone *time.Location // the user's; nil for unknown
+	// Servers are the MCP servers that the session may use.
+	Servers *mcp.Directory
 	// Client is what the client has said of itself. SetTimeZone changes its TimeZone.
 	Client journal.Client
 }
@@ -87,7 +90,7 @@ func (s *Settings) Logprobs() bool { return len(s.current.Include) > 0 }
 // to every client. On a failure the settings are as before.
 func (s *Settings) Update(patch wire.Raw, privileged bool) ([]wire.ServerEvent, *room.Failure) {
 	next := s.current
-	mcp, err := merge(s.pipeline, &next, patch)
+	err := Merge(s.pipeline, s.Servers, &next, patch)
 	if err == nil && !privileged {
 		err = s.locks.Check(&s.current, &next)
 	}
@@ -103,12 +106,7 @@ func (s *Settings) Update(patch wire.Raw, privileged bool) ([]wire.ServerEvent, 
 			fmt.Sprintf("the session's settings take %d bytes, and at most %d are taken: shorten the instructions or the tools", most, maxSettings))
 	}
 	s.current, s.most = next, most
-	events := []wire.ServerEvent{&wire.SessionUpdated{Session: s.current}}
-	// An MCP server fails on its own, so that a client with several settings in one update does not lose the others.
-	for range mcp {
-		events = append(events, &wire.MCPListToolsFailed{ItemID: s.env.NewID("item_")})
-	}
-	return events, nil
+	return []wire.ServerEvent{&wire.SessionUpdated{Session: s.current}}, nil
 }
 
 // failure returns an error of Merge or Locks as the client gets it. nil stays nil.

@@ -16,7 +16,7 @@ func transcription(t *testing.T, patch string) settingsTester {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	set, p := wire.DefaultSession(), plain()
-	g.Expect(Merge(p, &set, wire.Raw(`{"type":"transcription"`+patch+`}`))).To(gomega.Succeed())
+	g.Expect(Merge(p, nil, &set, wire.Raw(`{"type":"transcription"`+patch+`}`))).To(gomega.Succeed())
 	set.ID = "sess_1"
 	return settingsTester{t, g, NewSettings(env.System(), p, set, nil)}
 }

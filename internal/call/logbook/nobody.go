@@ -59,9 +59,9 @@ func (s *Stages) Stand() (*pipeline.Pipeline, pipeline.ServerTools) {
 			Run: func(context.Context, string) (string, error) { return "", nil },
 		})
 	}
-	p := &pipeline.Pipeline{Name: s.Name, Transcriber: nobody{}, Model: nobodyWrites{&tools}, Synthesizer: nobody{}, Prompts: s.Prompts, Warm: func(context.Context) error { return nil }}
+	p := &pipeline.Pipeline{Name: s.Name, Transcriber: nobody{}, Model: nobodyWrites{}, Synthesizer: nobody{}, Prompts: s.Prompts, Warm: func(context.Context) error { return nil }}
 	if s.Counts {
-		p.Model = nobodyCounts{nobodyWrites{&tools}}
+		p.Model = nobodyCounts{nobodyWrites{}}
 	}
 	if s.Noise {
 		p.Noise = nobodyReduces{}
@@ -124,13 +124,13 @@ func (u *unheard) Results() <-chan pipeline.TranscriptResult { return u.results 
 // Close implements pipeline.Transcription.
 func (*unheard) Close() error { return nil }
 
-// nobodyWrites calls each tool of the server once, so that a body whose model called one waits for the next step.
-type nobodyWrites struct{ tools *pipeline.ServerTools }
+// nobodyWrites calls each tool once, so that a body whose model called one waits for the next step.
+type nobodyWrites struct{}
 
 // Generate implements pipeline.Model.
-func (m nobodyWrites) Generate(_ context.Context, r pipeline.Request, emit func(pipeline.ModelEvent) error) (u pipeline.Usage, err error) {
+func (nobodyWrites) Generate(_ context.Context, r pipeline.Request, emit func(pipeline.ModelEvent) error) (u pipeline.Usage, err error) {
 	for _, t := range r.Tools {
-		if m.tools.Find(t.Name) != nil && err == nil {
+		if err == nil {
 			err = emit(pipeline.ToolCallDone{Name: t.Name})
 		}
 	}

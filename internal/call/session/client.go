@@ -14,10 +14,12 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/listening"
+	"github.com/antiphon-rt/antiphon/internal/call/remote"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/runs"
 	"github.com/antiphon-rt/antiphon/internal/call/speaking"
 	"github.com/antiphon-rt/antiphon/internal/call/survival"
+	"github.com/antiphon-rt/antiphon/internal/mcp"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -50,6 +52,7 @@ type clientParts struct {
 	// Reconnects is set when the client says that it can reconnect over another connection.
 	Reconnects *atomic.Bool
 	Runs       *runs.Runs
+	Remote     *remote.Remote
 	Survival   *survival.Survival
 }
 
@@ -77,7 +80,7 @@ func (c *Client) Take(m Message, s *coord.State) (o room.Origin, out room.List) 
 		return o, out
 	}
 	if c.Record != nil {
-		c.Record(m.Text)
+		c.Record(mcp.Redacted(m.Text))
 	}
 	e, err := wire.DecodeClient(m.Text)
 	var bad *wire.DecodeError

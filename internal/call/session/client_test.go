@@ -17,6 +17,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/listening"
+	"github.com/antiphon-rt/antiphon/internal/call/remote"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/speaking"
 	"github.com/antiphon-rt/antiphon/internal/call/survival"
@@ -55,6 +56,7 @@ func newBench(t *testing.T) *clientBench {
 	b.Client = &Client{clientParts: clientParts{
 		Log: log, Settings: set, Conversation: items, Input: in, Player: player, Token: "token", Reconnects: reconnects, Survival: survival.New(survival.Parts{Reconnects: reconnects}),
 		Generator: speaking.New(speaking.Parts{Env: e, Log: log, Pipeline: p, Guard: guard, Settings: set, Conversation: items, Player: player}),
+		Remote:    remote.New(remote.Parts{Settings: set}),
 	}}
 	return b
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/internal/journal"
+	"github.com/antiphon-rt/antiphon/internal/mcp"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -94,6 +95,8 @@ type Kept struct {
 type Options struct {
 	// Tools are the tools that the server runs.
 	Tools pipeline.ServerTools
+	// MCP has the MCP servers that the session may use; nil: those that its client names.
+	MCP *mcp.Directory
 	// Principal is whose session it is, for tools whose work outlives the session; "" if the server has no keys.
 	Principal string
 	// Runs say how the client acts on runs.

@@ -6,6 +6,7 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/listening"
+	"github.com/antiphon-rt/antiphon/internal/call/remote"
 	"github.com/antiphon-rt/antiphon/internal/call/runs"
 	"github.com/antiphon-rt/antiphon/internal/call/speaking"
 )
@@ -36,6 +37,8 @@ type (
 	summaryWritten struct{ conversation.Written }
 	// runsEvent is of a run, or of a request for one.
 	runsEvent struct{ runs.Event }
+	// remoteEvent is of an MCP server.
+	remoteEvent struct{ remote.Event }
 	// fromLifetime is of the Lifetime.
 	fromLifetime struct{ of lifetimeEvent }
 	// leaving asks the session to wait for its client, which will reconnect over another connection.
@@ -57,6 +60,7 @@ func (playerEvent) event()    {}
 func (bodyEvent) event()      {}
 func (summaryWritten) event() {}
 func (runsEvent) event()      {}
+func (remoteEvent) event()    {}
 func (fromLifetime) event()   {}
 func (leaving) event()        {}
 func (clientSettled) event()  {}
@@ -98,6 +102,9 @@ func (s *Session) handle(e event) {
 	case runsEvent:
 		s.survival.Touch()
 		s.doFor(s.runs.Handle(e.Event, &s.machines.state))
+	case remoteEvent:
+		s.survival.Touch()
+		s.do(s.remote.Handle(e.Event))
 	case leaving:
 		out, waits := s.lifetime.Leave(&s.machines.state)
 		s.do(out)

@@ -16,9 +16,11 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/listening"
 	"github.com/antiphon-rt/antiphon/internal/call/logbook"
+	"github.com/antiphon-rt/antiphon/internal/call/remote"
 	"github.com/antiphon-rt/antiphon/internal/call/runs"
 	"github.com/antiphon-rt/antiphon/internal/call/speaking"
 	"github.com/antiphon-rt/antiphon/internal/journal"
+	"github.com/antiphon-rt/antiphon/internal/mcp"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -34,12 +36,12 @@ var codec = logbook.NewCodec([]any{
 	speaking.Delta{}, speaking.TextEnded{}, speaking.Audio{}, speaking.ClauseSaid{}, speaking.SynthesisEnded{}, speaking.DraftFailed{}, speaking.BodyOver{},
 	speaking.StepEnded{}, speaking.ToolSlow{}, speaking.ToolEnded{},
 	pipeline.Thinking{}, pipeline.TextDelta{}, pipeline.ToolCallDelta{}, pipeline.ToolCallDone{},
-	runs.News{}, runs.Followed{}, runs.FollowedAgain{}, runs.FollowAgainDue{}, runs.Acted{}, runs.SpokenActed{}, conversation.Written{},
+	runs.News{}, runs.Followed{}, runs.FollowedAgain{}, runs.FollowAgainDue{}, runs.Acted{}, runs.SpokenActed{}, conversation.Written{}, remote.Listed{},
 	TimeUp{}, ExpiryNear{}, MoveDue{}, GraceOver{}, Failed{}, Drain{}, PauseDue{}, DrainOver{},
 }, []error{
 	context.Canceled, context.DeadlineExceeded, pipeline.ErrMaxTokens, pipeline.ErrNoLive, pipeline.ErrUnavailable, pipeline.ErrBusy, pipeline.ErrUnknownVoice,
 	link.ErrUnreachable, link.ErrHungUp, link.ErrTooLarge, conversation.ErrTooLong,
-}, []error{&pipeline.StageError{}, &wire.DecodeError{}})
+}, []error{&pipeline.StageError{}, &wire.DecodeError{}, &mcp.Error{}})
 
 // booked returns an event of the queue as it is in a logbook.
 func (s *Session) booked(e event) any {
@@ -47,7 +49,7 @@ func (s *Session) booked(e event) any {
 	case machineEvent:
 		return e.Event
 	case clientMessage:
-		m := s.deck.Message(e.From, e.Text)
+		m := s.deck.Message(e.From, mcp.Redacted(e.Text))
 		m.Refused = e.Refused
 		return m
 	case audioReceived:
@@ -67,6 +69,8 @@ func (s *Session) booked(e event) any {
 	case summaryWritten:
 		return e.Written
 	case runsEvent:
+		return e.Event
+	case remoteEvent:
 		return e.Event
 	case fromLifetime:
 		return e.of
@@ -105,6 +109,8 @@ func (s *Session) fromLogbook(v any) event {
 		return summaryWritten{v}
 	case runs.Event:
 		return runsEvent{v}
+	case remote.Event:
+		return remoteEvent{v}
 	case lifetimeEvent:
 		return fromLifetime{v}
 	case logbook.Leaving:
@@ -125,6 +131,8 @@ type booked struct {
 	Locks                                   []string
 	Principal, Token                        string
 	Acts, Keyed, Journalled                 bool
+	Servers                                 []string // of MCP, the operator's
+	NoURLs, AnswerRemote                    bool
 	Summaries                               conversation.SummaryLimits
 	Call                                    journal.Call
 	Restore                                 *journal.State
@@ -158,6 +166,11 @@ func (s *Session) connect(to link.Link) (link.Link, link.Capabilities) {
 			Locks: s.cfg.Locks, Principal: o.Principal, Token: k.Token, Acts: o.Runs.Act != nil, Keyed: o.Runs.Keyed, Summaries: o.Summaries,
 			Call: k.Call, Restore: k.Restore, Stages: logbook.StagesOf(s.cfg.Pipeline, o.Tools), Link: logbook.LinkOf(to, can),
 		}
+		b.Settings.Tools = mcp.Hide(b.Settings.Tools)
+		b.NoURLs, b.AnswerRemote = o.MCP.NoURLs, o.MCP.Answer
+		for _, n := range o.MCP.Servers {
+			b.Servers = append(b.Servers, n.Name)
+		}
 		if k.Journal != nil {
 			b.Journalled, b.Epoch = true, k.Journal.Epoch()
 		}
@@ -177,6 +190,11 @@ func (b *booked) config(d *logbook.Deck) Config {
 	}
 	cfg.Pipeline, cfg.Options.Tools = b.Stages.Stand()
 	cfg.Options.Runs.Keyed = b.Keyed
+	servers := mcp.Config{Idle: true, NoURLs: b.NoURLs, Answer: b.AnswerRemote}
+	for _, name := range b.Servers {
+		servers.Servers = append(servers.Servers, mcp.Named{Name: name})
+	}
+	cfg.Options.MCP = mcp.New(servers)
 	if b.Acts {
 		cfg.Options.Runs.Act = func(context.Context, wire.ClientEvent) *wire.Error { return nil }
 	}

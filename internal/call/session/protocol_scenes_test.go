@@ -23,6 +23,7 @@ func scenes() map[string]func(c *caller) {
 		"items":          moveItems,
 		"a tool":         callTool,
 		"server tools":   runTools,
+		"remote tools":   runRemoteTools,
 		"a text":         writeText,
 		"cancel, clear":  cancelAndClear,
 		"silence":        sayNothing,
@@ -38,7 +39,7 @@ func changeEverything(c *caller) {
 		"instructions":"Be brief.","max_output_tokens":400,"tool_choice":{"type":"function","name":"clock"},"parallel_tool_calls":false,
 		"tracing":{"workflow_name":"w","group_id":"g","metadata":{"a":"b"}},"prompt":{"id":"pmpt_guide","version":"2","variables":{"mood":"kind"}},
 		"include":["item.input_audio_transcription.logprobs"],"truncation":{"type":"retention_ratio","retention_ratio":0.8},
-		"tools":[{"type":"function","name":"clock","description":"what time it is","parameters":{"type":"object"}},{"type":"mcp","server_label":"x","server_url":"http://x"}],
+		"tools":[{"type":"function","name":"clock","description":"what time it is","parameters":{"type":"object"}},{"type":"mcp","server_label":"x","server_url":"http://127.0.0.1:9","server_description":"d","allowed_tools":["a"],"require_approval":"never"}],
 		"audio":{"input":{"format":{"type":"audio/pcm","rate":24000},"noise_reduction":{"type":"near_field"},
 		"transcription":{"model":"any","language":"en","prompt":"names"},
 		"turn_detection":{"type":"server_vad","threshold":0.4,"prefix_padding_ms":200,"silence_duration_ms":400,"idle_timeout_ms":6000,
@@ -161,6 +162,19 @@ func runTools(c *caller) {
 	c.ask("how is the tide")
 	first(c, "response.mcp_call.failed")
 	first(c, "response.done")
+}
+
+// runRemoteTools makes the model call tools of an MCP server: one that needs no approval, and one that does.
+func runRemoteTools(c *caller) {
+	c.settle(deskTools(`,"require_approval":{"never":{"read_only":true}}`))
+	first(c, "mcp_list_tools.completed")
+	c.ask("please look")
+	first(c, "response.mcp_call.completed")
+	first(c, "response.done")
+	c.ask("please pay")
+	id := next[*wire.ResponseDone](c, "response.done").Response.Output[1].ID
+	c.send(`{"type":"conversation.item.create","item":{"type":"mcp_approval_response","approval_request_id":"` + id + `","approve":true,"reason":"cheap"}}`)
+	first(c, "response.mcp_call.completed")
 }
 
 // writeText asks for a response with every field that it may have, in the conversation and out of band.

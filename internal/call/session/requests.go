@@ -23,6 +23,7 @@ func (c *Client) update(o room.Origin, e *wire.SessionUpdate) room.List {
 	c.LogTracing(before)
 	var out room.List
 	out.SendAll(events)
+	out = append(out, c.Remote.Configure()...)
 	out.Step(coord.Configure{Config: c.Settings.MachineConfig(c.Player.ServerPaced())})
 	out.Step(coord.OfConn{Event: conn.SetVAD{On: c.Settings.TurnDetection() != nil}})
 	out.Then(func(s *coord.State) room.List {
@@ -42,6 +43,9 @@ func (c *Client) LogTracing(before conversation.Tracing) {
 func (c *Client) createItem(o room.Origin, e *wire.ConversationItemCreate) room.List {
 	w := e.Item
 	refused := conversation.Check(w)
+	if refused == nil && w.Type == wire.ItemMCPApprovalResponse {
+		return c.approve(e)
+	}
 	if refused == nil {
 		refused = c.Settings.MayAdd(&w, o.Privileged())
 	}
@@ -70,6 +74,24 @@ func (c *Client) createItem(o room.Origin, e *wire.ConversationItemCreate) room.
 	return answered(events, refused)
 }
 
+// approve takes the answer to a request for approval.
+func (c *Client) approve(e *wire.ConversationItemCreate) room.List {
+	w := e.Item
+	if c.Conversation.Asking(w.ApprovalRequestID) == nil {
+		return room.Failed(room.Refuse(wire.CodeInvalidValue, "item.approval_request_id", "no call waits for this approval: it was answered already, or there is none of this id"))
+	}
+	refused := c.Conversation.Prepare(&w)
+	if refused != nil {
+		return room.Failed(refused)
+	}
+	_, events, refused := c.Conversation.Create(w, e.PreviousItemID)
+	if refused != nil {
+		return room.Failed(refused)
+	}
+	out, _ := c.Generator.Approve(w.ApprovalRequestID, w.Approve, w.Reason)
+	return append(answered(events, nil), out...)
+}
+
 func (c *Client) truncateItem(e *wire.ConversationItemTruncate) room.List {
 	it := c.Conversation.Find(e.ItemID)
 	var sent voice.Samples
@@ -94,7 +116,7 @@ func (c *Client) createResponse(o room.Origin, e *wire.ResponseCreate) (out room
 		return room.Failed(refused)
 	}
 	if p.Conversation != "none" {
-		return c.Generator.Respond(p)
+		return append(c.Remote.Respond(p), c.Generator.Respond(p)...)
 	}
 	if refused = c.Generator.Reserve(p); refused != nil {
 		return room.Failed(refused)

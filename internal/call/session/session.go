@@ -20,12 +20,14 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/listening"
 	"github.com/antiphon-rt/antiphon/internal/call/logbook"
 	"github.com/antiphon-rt/antiphon/internal/call/ratelimit"
+	"github.com/antiphon-rt/antiphon/internal/call/remote"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/runs"
 	"github.com/antiphon-rt/antiphon/internal/call/speaking"
 	"github.com/antiphon-rt/antiphon/internal/call/survival"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/internal/env"
+	"github.com/antiphon-rt/antiphon/internal/mcp"
 	"github.com/antiphon-rt/antiphon/internal/tool"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -52,6 +54,7 @@ type Session struct {
 	player       *speaking.Player
 	lifetime     *Lifetime
 	runs         *runs.Runs
+	remote       *remote.Remote
 	survival     *survival.Survival
 
 	link link.Link
@@ -106,6 +109,7 @@ func New(cfg Config) (*Session, error) {
 	s.shared.workers = env.NewGroup(cfg.Env)
 	s.shared.ctx, s.shared.cancel = context.WithCancel(context.Background())
 	s.settings = conversation.NewSettings(cfg.Env, cfg.Pipeline, cfg.Settings, cfg.Locks)
+	s.settings.Servers = cfg.Options.MCP
 	s.machines.state = coord.New(s.settings.MachineConfig(false))
 	s.conversation = conversation.New(cfg.Env, cfg.Pipeline.Model)
 	s.conversation.ShareMemory(cfg.Memory)
@@ -143,6 +147,9 @@ func (c *Config) complete() {
 	c.Grace = cmp.Or(c.Grace, Grace)
 	c.Keep = cmp.Or(c.Keep, Keep)
 	c.Kept.Longest = cmp.Or(c.Kept.Longest, LongestCall)
+	if c.Options.MCP == nil {
+		c.Options.MCP = mcp.New(mcp.Config{})
+	}
 	if c.Limits == nil {
 		c.Limits = ratelimit.NewPerMinute(c.Env.Now)
 	}
@@ -179,15 +186,19 @@ func (s *Session) attach(to link.Link) {
 	parts := speaking.Parts{
 		Env: s.cfg.Env, Log: s.log, Pipeline: s.cfg.Pipeline, Guard: s.cfg.Guard, Limits: s.cfg.Limits, Settings: s.settings,
 		Conversation: s.conversation, Player: s.player, Context: s.shared.ctx, Workers: s.shared.workers, AnswerAhead: s.cfg.AnswerAhead, Tools: s.cfg.Options.Tools,
-		Caller: s.runs.Caller,
-		Post:   func(e speaking.Event) bool { return s.post(bodyEvent{e}) },
-		Trace:  s.tracePart(), Broken: s.brokenPart(),
+		AnswerRemote: s.cfg.Options.MCP.Answer, Caller: s.runs.Caller,
+		Post:  func(e speaking.Event) bool { return s.post(bodyEvent{e}) },
+		Trace: s.tracePart(), Broken: s.brokenPart(),
 	}
 	if s.cfg.Timed != nil {
 		parts.Timed = func(t *wire.AntiphonTurnMetrics, spoke time.Time) { s.cfg.Timed(s.id, t, spoke) }
 	}
 	s.generator = speaking.New(parts)
 	s.runs.Generator = s.generator
+	s.remote = remote.New(remote.Parts{
+		Env: s.cfg.Env, Log: s.log, Settings: s.settings, Conversation: s.conversation, Generator: s.generator, Principal: s.cfg.Options.Principal,
+		Context: s.shared.ctx, Workers: s.shared.workers, Post: func(e remote.Event) bool { return s.post(remoteEvent{e}) },
+	})
 	s.summariser = conversation.NewSummariser(conversation.SummaryParts{
 		Env: s.cfg.Env, Log: s.log, Model: s.cfg.Pipeline.Model, Guard: s.cfg.Guard, Budget: s.cfg.Limits, Settings: s.settings,
 		Conversation: s.conversation, Limits: s.cfg.Options.Summaries, Context: s.shared.ctx, Workers: s.shared.workers,
@@ -197,7 +208,7 @@ func (s *Session) attach(to link.Link) {
 	s.client = &Client{clientParts: clientParts{
 		Log: s.log, Settings: s.settings, Conversation: s.conversation, Input: s.input, Generator: s.generator, Player: s.player,
 		Token: s.cfg.Kept.Token, Record: func(text []byte) { s.record("client", text) }, Reconnects: &s.shared.reconnects,
-		Runs: s.runs, Survival: s.survival,
+		Runs: s.runs, Remote: s.remote, Survival: s.survival,
 	}}
 	limits := Limits{Longest: s.cfg.Longest, Grace: s.cfg.Grace, Keep: s.cfg.Keep, Call: s.cfg.Kept.Longest, CallEnd: s.cfg.Kept.Call.End(s.cfg.Kept.Longest)}
 	if s.cfg.Kept.Restore != nil {
@@ -325,6 +336,7 @@ func (s *Session) opened(err error) {
 	s.input.Configure()
 	s.step(coord.OfConn{Event: conn.Opened{VAD: s.settings.TurnDetection() != nil}})
 	s.do(s.survival.Opened())
+	s.do(s.remote.Begin())
 	for _, m := range s.client.TakeEarly() {
 		s.again(clientMessage{m})
 	}
@@ -351,6 +363,7 @@ func (s *Session) release() {
 	s.lifetime.Close()
 	s.player.Close()
 	s.input.Close()
+	s.remote.Close()
 	s.shared.workers.Wait()
 	s.input.Wait()
 	s.generator.Close()

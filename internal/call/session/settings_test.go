@@ -32,20 +32,6 @@ func request(response string) string {
 	return `{"type":"response.create","event_id":"e","response":{` + response + `}}`
 }
 
-func TestUnsupportedTools(t *testing.T) {
-	story(t, "MCP tools fail on their own, after the update", func(t *testing.T) {
-		c := byWebSocket(t, plain())
-		c.send(change(`"tools":[{"type":"mcp","server_label":"x","server_url":"http://x"},{"type":"function","name":"clock"}]`))
-		s := next[*wire.SessionUpdated](c, "session.updated").Session
-		c.g.Expect(s.Tools).To(gomega.HaveExactElements(gomega.HaveField("Name", "clock")))
-		c.g.Expect(next[*wire.MCPListToolsFailed](c, "mcp_list_tools.failed").ItemID).NotTo(gomega.BeEmpty())
-		c.send(change(`"instructions":"Be brief."`))
-		first(c, "session.updated")
-		c.g.Expect(c.count("mcp_list_tools.failed")).To(gomega.Equal(1))
-		c.g.Expect(c.count("error")).To(gomega.BeZero(), "the agents SDK sends all of its settings at once")
-	})
-}
-
 func TestToolChoice(t *testing.T) {
 	story(t, "a bad choice is an error, and the model gets a good one", func(t *testing.T) {
 		c := byWebSocket(t, plain())

@@ -18,7 +18,7 @@ func dictation(t *testing.T, patch string) *caller {
 	g := gomega.NewWithT(t)
 	set := wire.DefaultSession()
 	p := plain()
-	g.Expect(conversation.Merge(p, &set, wire.Raw(`{"type":"transcription"`+patch+`}`))).To(gomega.Succeed())
+	g.Expect(conversation.Merge(p, nil, &set, wire.Raw(`{"type":"transcription"`+patch+`}`))).To(gomega.Succeed())
 	return newCallerWith(t, Config{Pipeline: p, Settings: set}).start()
 }
 

@@ -49,6 +49,8 @@ type Parts struct {
 	AnswerAhead bool
 	// Tools are the tools that the server runs.
 	Tools pipeline.ServerTools
+	// AnswerRemote has the agent answer by itself after calls of remote tools.
+	AnswerRemote bool
 	// Caller is this session, for tools that tell it of work in the background.
 	Caller *tool.Caller
 	// Broken is called with an invariant that does not hold, where they are checked; nil where they are not.
@@ -66,10 +68,12 @@ type Generator struct {
 	bills     []int       // tokens of responses that have ended, until Settle
 	// inputs are the sizes of the requests that are kept and take memory, in bytes.
 	inputs map[*wire.ResponseParams]int
-	runs   map[int]toolRun // tools of the server that run, by their numbers
-	called int             // how many have been called
-	again  int             // those of them that CallAgain has called
-	closed bool            // the session has ended
+	runs   map[int]toolRun         // tools that run, by their numbers
+	called int                     // how many have been called
+	remote map[string]RemoteServer // by label
+	asked  []toolRun               // calls that wait for approval
+	again  int                     // those of them that CallAgain has called
+	closed bool                    // the session has ended
 }
 
 // New returns a Generator without responses.

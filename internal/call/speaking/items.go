@@ -9,6 +9,8 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/internal/coord/remotecall"
+	"github.com/antiphon-rt/antiphon/internal/mcp"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -177,14 +179,21 @@ func (g *Generator) openCall(r *Response, index int, name string) (*outputItem, 
 		return nil, nil
 	}
 	call := wire.Item{ID: g.Env.NewID("item_"), Type: wire.ItemFunctionCall, Status: statusInProgress, Name: name}
-	if r.tools.offered[name] {
-		call.Type, call.ServerLabel = wire.ItemMCPCall, serverLabel
-	} else {
+	remote := r.tools.remote[name]
+	switch {
+	case remote != nil && r.tools.offered[name]:
+		call.Type, call.ServerLabel, call.Name = wire.ItemMCPCall, remote.label, remote.name
+	case r.tools.offered[name]:
+		call.Type, call.ServerLabel = wire.ItemMCPCall, mcp.OwnLabel
+	default:
 		call.CallID = g.Env.NewID("call_")
 	}
 	o, out := g.openItem(r, call)
+	if remote != nil {
+		o.remote = &remoteCall{state: remotecall.Writing{}, tool: remote}
+	}
 	r.tools.calls++
-	r.tools.clients = r.tools.clients || call.CallID != ""
+	r.tools.clients = r.tools.clients || call.CallID != "" || remote != nil && (!g.AnswerRemote || remote.asks)
 	if r.text.calls == nil {
 		r.text.calls = map[int]*outputItem{}
 	}
@@ -221,8 +230,12 @@ func (g *Generator) closeItem(r *Response, o *outputItem, status string) (out ro
 			it.Status = statusInProgress
 		} else if it.Arguments == "" { // the response ends before the model has written all arguments
 			it.Arguments = o.text.String()
+			if o.remote != nil {
+				g.stepRemote(toolRun{r, o}, remotecall.Cut{}, "")
+			}
 			out.Send(&wire.ResponseMCPCallArgumentsDone{ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, Arguments: o.text.String()})
 		}
+	case it.Type == wire.ItemMCPApprovalRequest:
 	case it.Type == wire.ItemFunctionCall:
 		if o.text.Len() == 0 && status == statusCompleted { // clients parse the arguments
 			out = append(out, r.argumentsDelta(o, conversation.NoArguments)...)

@@ -50,7 +50,7 @@ func (g *Generator) EndLost(r journal.Response, completed bool) (out room.List) 
 func (g *Generator) endLostItem(of string, o journal.OpenItem, it *conversation.Item) (out room.List) {
 	switch it.Type {
 	case wire.ItemMCPCall:
-		if it.Running() { // it is called again, and done when the tool has ended
+		if it.Running() || it.Asking() { // it is called again, and done when the tool has ended; or its request for approval stands
 			out.Send(&wire.ResponseOutputItemDone{ResponseID: of, OutputIndex: o.Index, Item: it.Item})
 			return out
 		}

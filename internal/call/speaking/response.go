@@ -65,8 +65,9 @@ type outputItem struct {
 	text  strings.Builder
 	split string // the first bytes of a character whose rest the model has not written yet
 	done  bool
-	// running: the tool of the server that it calls runs.
+	// running: the tool that it calls runs, or waits for approval.
 	running bool
+	remote  *remoteCall // nil if it calls no remote tool
 }
 
 // synthesizedPart is a clause that the synthesizer has got.

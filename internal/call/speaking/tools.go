@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -14,7 +15,9 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/ratelimit"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
+	"github.com/antiphon-rt/antiphon/internal/coord/remotecall"
 	"github.com/antiphon-rt/antiphon/internal/env"
+	"github.com/antiphon-rt/antiphon/internal/mcp"
 	"github.com/antiphon-rt/antiphon/internal/tool"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -24,9 +27,6 @@ const (
 	maxSteps = 10 // how often one response asks the model again after tools of the server
 	maxRuns  = 16 // tools of the server that run at a time in one session, also for responses that have ended
 )
-
-// serverLabel is the label of the server's own tools in items of type mcp_call.
-const serverLabel = "antiphon"
 
 type (
 	// StepEnded: the model has called tools of the server, and waits for the next request.
@@ -53,24 +53,36 @@ type toolRun struct {
 
 // toolSteps is how far a response has come with the tools of the server. The zero value has called none.
 type toolSteps struct {
-	own       map[string]bool // the tools of the server whose names no tool of the client has; nil before the first step
-	offered   map[string]bool // those of them that the model may call in the present step; nil for none
-	calls     int             // calls of tools, also of the client's
-	steps     int             // how often the model was asked again
-	running   int             // tools that run
-	waits     bool            // the model waits for the next request
-	clients   bool            // the present step has called a tool of the client
-	slow      bool            // a tool has taken long
+	own       map[string]bool        // the remote tools, and the tools of the server whose names no tool of the client has; nil before the first step
+	offered   map[string]bool        // those of them that the model may call in the present step; nil for none
+	remote    map[string]*remoteTool // the remote tools among own
+	calls     int                    // calls of tools, also of the client's
+	steps     int                    // how often the model was asked again
+	running   int                    // tools that run
+	waits     bool                   // the model waits for the next request
+	clients   bool                   // the present step has called a tool of the client, or a remote tool, after which the client asks for the answer
+	slow      bool                   // a tool has taken long
 	announced bool
 	err       error // why the model cannot be asked again
 }
 
 // offer adds the tools of the server to a request of r. A tool of the client with the same name takes the place of the server's. An out-of-band
-// response has none, and the last step of a response, or one after all the calls that it may have, has no tools at all.
+// response has none, and the last step of a response, or one after all the calls that it may have, has no tools at all. offer adds the remote tools that are loaded, too.
 func (g *Generator) offer(r *Response, q *pipeline.Request) {
 	s := &r.tools
-	s.own, s.offered = g.ownTools(q), nil
-	if len(s.own) == 0 || r.OutOfBand() {
+	s.own, s.offered, s.remote = g.ownTools(q), nil, nil
+	if r.OutOfBand() {
+		return
+	}
+	taken := maps.Clone(s.own)
+	for _, t := range q.Tools {
+		taken[t.Name] = true
+	}
+	s.remote = g.offerRemote(r, q, taken)
+	for name := range s.remote {
+		s.own[name] = true
+	}
+	if len(s.own) == 0 {
 		return
 	}
 	if s.steps > 0 {
@@ -105,13 +117,16 @@ func (g *Generator) ownTools(q *pipeline.Request) map[string]bool {
 	return own
 }
 
-// callDone starts the tool of the server that o calls. The arguments are complete.
+// callDone starts the tool that o calls, or asks for approval. The arguments are complete.
 func (g *Generator) callDone(r *Response, o *outputItem) (out room.List) {
 	if o.text.Len() == 0 {
 		out = r.argumentsDelta(o, conversation.NoArguments)
 	}
 	o.item.Arguments = o.text.String()
 	out.Send(&wire.ResponseMCPCallArgumentsDone{ResponseID: r.object.ID, ItemID: o.item.ID, OutputIndex: o.index, Arguments: o.text.String()})
+	if o.remote != nil {
+		return append(out, g.stepRemote(toolRun{r, o}, remotecall.Complete{Ask: o.remote.tool.asks}, "")...)
+	}
 	out.Send(&wire.ResponseMCPCallInProgress{ItemID: o.item.ID, OutputIndex: o.index})
 	r.tools.running++
 	g.Conversation.BeginCall(o.item)
@@ -127,11 +142,14 @@ func (g *Generator) startTool(t *pipeline.ServerTool, run toolRun) room.List {
 	if len(g.runs) > maxRuns {
 		return g.toolEnded(ToolEnded{Run: n, Err: fmt.Errorf("%d tools run already: try again later", maxRuns)})
 	}
-	id, arguments := run.o.item.ID, run.o.item.Arguments
+	id, arguments, stage := run.o.item.ID, run.o.item.Arguments, tool.Stage
+	if run.o.remote != nil {
+		stage = remoteStage
+	}
 	g.Workers.Go(func() {
 		slow := g.Env.AfterFunc(g.Tools.Patience(), func() { g.Post(ToolSlow{n}) })
 		defer slow.Stop()
-		output, err := g.callTool(t, id, arguments)
+		output, err := g.callTool(t, stage, id, arguments)
 		g.Post(ToolEnded{n, output, err})
 	})
 	return nil
@@ -140,7 +158,7 @@ func (g *Generator) startTool(t *pipeline.ServerTool, run toolRun) room.List {
 // CallAgain calls the tool of an item again, which an earlier session of the call has called without learning of the outcome. It reports false, and does nothing, if that may not be done.
 func (g *Generator) CallAgain(it *conversation.Item) (room.List, bool) {
 	t := g.Tools.Find(it.Name)
-	if t == nil || !t.Repeatable {
+	if t == nil || !t.Repeatable || it.ServerLabel != mcp.OwnLabel { // a remote tool is never called again
 		return nil, false
 	}
 	g.again++
@@ -157,14 +175,14 @@ func (g *Generator) CallsAgain() bool { return g.again > 0 }
 var errToolTime = errors.New("the tool took too long")
 
 // callTool calls a tool and returns its output. id names the call. It is for a goroutine of its own.
-func (g *Generator) callTool(t *pipeline.ServerTool, id, arguments string) (output string, err error) {
+func (g *Generator) callTool(t *pipeline.ServerTool, stage, id, arguments string) (output string, err error) {
 	ctx := tool.WithCaller(g.Context, g.Caller)
 	if t.Repeatable {
 		ctx = pipeline.WithIdempotencyKey(ctx, id)
 	}
 	ctx, cancel := env.WithTimeout(g.Env, ctx, t.Limit(), errToolTime)
 	defer cancel()
-	err = g.Guard.Run(ctx, tool.Stage, func(w *watchdog.Watch) error {
+	err = g.Guard.Run(ctx, stage, func(w *watchdog.Watch) error {
 		said, err := t.Run(ctx, arguments)
 		return errors.Join(err, w.Deliver(func() error { output = said; return nil }))
 	})
@@ -179,16 +197,30 @@ func (g *Generator) toolEnded(e ToolEnded) (out room.List) {
 	r, o := g.runs[e.Run].r, g.runs[e.Run].o
 	delete(g.runs, e.Run)
 	o.running = false
-	if r == nil {
+	if r == nil && o.remote == nil {
 		g.again--
-	} else {
+	}
+	if r != nil {
 		r.tools.running--
 	}
-	g.Conversation.EndCall(o.item, outputText(e.Output), failureOf(e.Err))
 	if e.Err != nil {
 		room.LogFailure(g.Log, "a tool of the server has failed", e.Err, "tool", o.item.Name, "item", o.item.ID)
 	}
-	if r == nil || r.closed() {
+	if run := (toolRun{r, o}); o.remote == nil {
+		return g.closeCall(run, outputText(e.Output), e.Err)
+	} else {
+		o.remote.output, o.remote.err = outputText(e.Output), e.Err
+		return g.remoteEnded(run)
+	}
+}
+
+// closeCall writes the outcome of a call into its item, and sends it.
+func (g *Generator) closeCall(run toolRun, output string, err error) (out room.List) {
+	r, o := run.r, run.o
+	o.running = false
+	g.Conversation.EndCall(o.item, output, failureOf(err))
+	late := o.remote != nil && o.remote.late
+	if r == nil || r.closed() && !late {
 		out.SendAll(g.Conversation.Done(o.item)) // response.output_item.done was sent without the outcome
 		return out
 	}
@@ -196,6 +228,10 @@ func (g *Generator) toolEnded(e ToolEnded) (out room.List) {
 		out.Send(&wire.ResponseMCPCallCompleted{ItemID: o.item.ID, OutputIndex: o.index})
 	} else {
 		out.Send(&wire.ResponseMCPCallFailed{ItemID: o.item.ID, OutputIndex: o.index})
+	}
+	if late {
+		out.SendAll(g.Conversation.Done(o.item))
+		return out
 	}
 	return append(out, g.closeItem(r, o, statusCompleted)...)
 }
@@ -212,6 +248,10 @@ func outputText(output string) string {
 func failureOf(err error) wire.Raw {
 	if err == nil {
 		return nil
+	}
+	var remote *mcp.Error
+	if errors.As(err, &remote) {
+		return remote.JSON()
 	}
 	text, _ := json.Marshal(map[string]string{"type": "tool_execution_error", "message": outputText(err.Error())}) // strings always encode
 	return text
