@@ -15,10 +15,8 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	coord "github.com/antiphon-rt/antiphon/coord/session"
-	"github.com/antiphon-rt/antiphon/internal/call/session"
-	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
+	"github.com/antiphon-rt/antiphon/internal/journal/journaltest"
 	"github.com/antiphon-rt/antiphon/sdk"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
@@ -36,11 +34,23 @@ type call struct {
 	tool        *tool
 	faults      faults
 	alarm       alarm
+	person      person
+	store       journaltest.Log
+	dials       int
+	servers     []*server
 	log         strings.Builder // all that both ends do, in order
-	said        []string        // the words of the user that must reach the model
+	said        []said          // what must reach the model
 	story       []string
 	cuts        []time.Duration // when the network was cut
+	ends        []time.Duration // when a connection or a server ended
 	stops       []stop
+}
+
+// said is what the user has said or written.
+type said struct {
+	text     string
+	spoken   bool
+	from, to time.Duration
 }
 
 // stop is a moment at which the user stopped the agent, which the client showed as speaking, and the answer that the user heard then; 0 is none.
@@ -50,31 +60,29 @@ type stop struct {
 }
 
 // Dial implements sdk.Dialer.
-func (c *call) Dial(ctx context.Context, _ sdk.CallConfig, sink func(sdk.PeerEvent)) (sdk.Peer, error) {
-	c.network = newNetwork(c.w, c.faults)
-	c.peer = newPeer(c.w, c.network)
-	c.peer.sink = sink
-	if err := c.w.pause(ctx, 2*c.network.media); err != nil {
+func (c *call) Dial(ctx context.Context, config sdk.CallConfig, sink func(sdk.PeerEvent)) (sdk.Peer, error) {
+	c.dials++
+	n := newNetwork(c.w, c.faults, c.dials)
+	p := newPeer(c.w, n, &c.person)
+	p.sink = sink
+	if err := c.w.pause(ctx, 2*n.media); err != nil {
 		return nil, err
 	}
-	m, r, y := &model{w: c.w, fails: c.faults.model}, newRecogniser(c.w, c.faults.recogniser), &synthesizer{w: c.w, fails: c.faults.synthesizer, broke: map[int]bool{}}
-	s, err := serve(c.w, stages(m, r, y), session.Config{
-		Logger: c.alarm.logger(), Shared: session.Shared{Guard: watchdog.New(machine{c.w}, stageLimits)}, AnswerAhead: c.w.source("settings").chance(50),
-		Record: func(_, dir string, text []byte) { c.note("%s %s", dir, text) },
-		Trace: func(_ string, st coord.Step) {
-			c.note("server %s: %s, %s, %s", st.Machine, st.From.Name(), st.Event.Name(), st.To.Name())
-		},
-	}, c.network, c.peer)
+	k, err := c.connect(ctx, n, p, config.Resume)
 	if err != nil {
 		return nil, err
 	}
-	c.server, c.model, c.hears, c.synthesizer, c.peer.server = s, m, r, y, s
-	c.w.add(2*c.network.media, func() {
-		c.peer.tell(sdk.MicrophoneOpened{})
-		c.peer.tell(sdk.PeerOpened{})
-		c.peer.begin()
+	c.network, c.peer = n, p
+	c.w.add(2*n.media, func() {
+		if k.open() {
+			k.opened()
+		}
+		p.tell(sdk.MicrophoneOpened{})
+		p.tell(sdk.PeerOpened{})
+		c.person.takes(p)
+		p.begin()
 	})
-	return c.peer, nil
+	return p, nil
 }
 
 // note adds a line to the log.
@@ -91,7 +99,7 @@ func (c *call) tell(format string, args ...any) {
 
 // told returns the story of the call: what the user did, and what the user heard.
 func (c *call) told(seed uint64) string {
-	lines := append(slices.Clone(c.story), c.peer.story()...)
+	lines := append(slices.Clone(c.story), c.person.story()...)
 	slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(a[:6], b[:6]) })
 	return fmt.Sprintf("seed %d:\n%s", seed, strings.Join(lines, "\n"))
 }
@@ -103,6 +111,8 @@ func play(t *testing.T, seed uint64) (c *call, wrong []string) {
 		g := gomega.NewWithT(t)
 		c = &call{w: newWorld(seed)}
 		c.faults, c.tool = c.w.faults(), &tool{w: c.w, begun: map[string]int{}}
+		c.model, c.hears = &model{w: c.w, fails: c.faults.model}, newRecogniser(c.w, c.faults.recogniser)
+		c.synthesizer = &synthesizer{w: c.w, fails: c.faults.synthesizer, broke: map[int]bool{}}
 		c.tell("what may go wrong: %+v", c.faults)
 		random := rand.New(rand.NewPCG(seed, 1))
 		options := sdk.Options{
@@ -128,15 +138,11 @@ func play(t *testing.T, seed uint64) (c *call, wrong []string) {
 		ended := false
 		c.w.add(0, func() { _ = s.Close(context.Background()); ended = true })
 		c.w.run(time.Minute, func() bool { return ended })
-		c.w.run(time.Minute, func() bool {
-			select {
-			case <-c.server.session.Done():
-				return true
-			default:
-				return false
-			}
-		})
-		c.server.session.Close(conn.ByClient)
+		for _, s := range c.servers {
+			c.w.run(time.Minute, s.isOver)
+			s.session.Close(conn.ByClient)
+			c.w.run(time.Minute, s.isOver)
+		}
 		wrong = append(wrong, c.alarm.all...)
 	})
 	return c, wrong
@@ -173,7 +179,7 @@ func (c *call) rests() bool {
 	since := c.w.now()
 	return c.w.run(3*time.Minute, func() bool {
 		shown := c.sdk.Snapshot()
-		if shown.State != sdk.Listening || shown.Predicted || c.server.session.Turns() > 0 || c.server.output.Buffered() > 0 || c.peer.speaking() || c.tool.busy() {
+		if shown.State != sdk.Listening || shown.Predicted || c.server.session.Turns() > 0 || c.server.output.Buffered() > 0 || c.person.speaking() || c.tool.busy() {
 			since = c.w.now()
 		}
 		return c.w.now()-since > 2*time.Second
@@ -191,33 +197,34 @@ func (c *call) user() {
 		case 0, 1, 2, 3:
 			words := fmt.Sprintf("u%02d", n)
 			c.tell("the user says %s", words)
-			c.said = append(c.said, words)
-			c.peer.say(scripted.Tones(words))
-			for c.peer.speaking() {
+			from := c.w.now()
+			c.person.say(scripted.Tones(words))
+			for c.person.speaking() {
 				wait(20*time.Millisecond, 21*time.Millisecond)
 			}
+			c.said = append(c.said, said{words, true, from, c.w.now()})
 			if chance.chance(70) {
 				wait(time.Second, 3*time.Second)
 			}
 		case 4:
 			c.tell("the user coughs")
-			c.peer.say(scripted.Tones("a")[:24*(60+chance.number(150))])
+			c.person.say(scripted.Tones("a")[:24*(60+chance.number(150))])
 		case 5:
 			words := fmt.Sprintf("t%02d", n)
 			c.tell("the user writes %s", words)
 			if c.sdk.SendText(words) == nil {
-				c.said = append(c.said, words)
+				c.said = append(c.said, said{text: words})
 			}
 		case 6:
 			c.tell("the user presses stop")
 			if c.sdk.Snapshot().State == sdk.AgentSpeaking {
-				c.stops = append(c.stops, stop{c.w.now(), c.peer.hears(c.w.now())})
+				c.stops = append(c.stops, stop{c.w.now(), c.person.hears(c.w.now())})
 			}
 			_ = c.sdk.Interrupt()
 		case 7:
 			c.tell("the user closes the microphone, and opens it again")
 			c.sdk.SetMuted(true)
-			c.peer.say(scripted.Tones(fmt.Sprintf("x%02d", n)))
+			c.person.say(scripted.Tones(fmt.Sprintf("x%02d", n)))
 			wait(time.Second, 3*time.Second)
 			c.sdk.SetMuted(false)
 		case 8:
@@ -231,7 +238,7 @@ func (c *call) user() {
 		case 10, 11:
 			c.lose(chance)
 		case 12:
-			c.tell("nothing happens")
+			c.end(chance)
 		}
 	}
 }
@@ -246,7 +253,7 @@ type listened struct {
 // listened returns what the ear got, by answer. It complains of what was heard twice.
 func (c *call) listened(complain func(string, ...any)) map[int]*listened {
 	all := map[int]*listened{}
-	for _, h := range c.peer.ear {
+	for _, h := range c.person.ear {
 		l := all[h.answer]
 		if l == nil {
 			l = &listened{}
@@ -297,29 +304,60 @@ func (c *call) lose(chance *source) {
 	ctx, cut := context.Background(), chance.between(100*time.Millisecond, 4*time.Second)
 	c.tell("the network is cut for %v", cut)
 	c.cuts = append(c.cuts, c.w.now())
-	c.network.set(true)
+	n, p := c.network, c.peer
+	k := p.connection
+	n.set(true)
 	_ = c.w.pause(ctx, min(cut, noticed))
 	lost := cut >= noticed
 	if lost {
-		c.server.output.CutSince(noticed + shortCut)
-		c.server.session.Lost()
-		c.peer.tell(sdk.PeerLost{})
+		k.isCut(noticed + shortCut)
+		p.tell(sdk.PeerLost{})
 		_ = c.w.pause(ctx, cut-noticed)
 	}
-	c.network.set(false)
+	n.set(false)
 	if lost {
-		c.peer.tell(sdk.PeerRestored{})
-		c.server.session.Restored()
+		p.tell(sdk.PeerRestored{})
+		k.isBack()
 	} else if cut >= shortCut {
-		c.server.output.CutSince(cut + 2*c.network.media + shortCut)
-		c.server.session.Lost()
-		c.server.session.Restored()
+		k.isCut(cut + 2*n.media + shortCut)
+		k.isBack()
 	}
 }
 
-// unclear reports whether spoken words may be missing in what the model is told, because the recogniser failed, or sound was lost on its way to it.
-func (c *call) unclear(words string) bool {
-	return strings.HasPrefix(words, "u") && (c.faults.lossUp || c.hears.lost[words])
+// end ends the connection for good, or kills the server, if the seed has this fault.
+func (c *call) end(chance *source) {
+	switch {
+	case c.faults.kill && chance.chance(50):
+		c.tell("the server is killed")
+		c.server.kill()
+	case c.faults.breaks:
+		c.tell("the connection breaks")
+		c.network.set(true)
+	default:
+		c.tell("nothing happens")
+		return
+	}
+	c.cuts, c.ends = append(c.cuts, c.w.now()), append(c.ends, c.w.now())
+	n, p := c.network, c.peer
+	_ = c.w.pause(context.Background(), chance.between(100*time.Millisecond, 2*time.Second))
+	n.set(true)
+	p.tell(sdk.PeerBroken{})
+	if k := p.connection; chance.chance(50) {
+		k.isCut(0)
+	}
+}
+
+// unclear reports whether spoken words may be missing in what the model is told: the recogniser failed, sound was lost on its way to it, or a connection or a server ended.
+func (c *call) unclear(words said) bool {
+	if !words.spoken {
+		return false
+	}
+	for _, end := range c.ends {
+		if end > words.from && end < words.to+4*time.Second || words.from > end && words.from < end+10*time.Second {
+			return true
+		}
+	}
+	return c.faults.lossUp || c.hears.lost[words.text]
 }
 
 // update changes when turns end.
@@ -337,8 +375,8 @@ func (c *call) judge(told []pipeline.Message, asked int) (wrong []string) {
 		complain("the model is told what was said to a closed microphone: %s", user)
 	}
 	for _, words := range c.said {
-		if n := strings.Count(user, words); n != 1 && (n > 0 || !c.unclear(words)) {
-			complain("the model is told %d times what the user said: %s", n, words)
+		if n := strings.Count(user, words.text); n != 1 && (n > 0 || !c.unclear(words)) {
+			complain("the model is told %d times what the user said: %s", n, words.text)
 		}
 	}
 	c.tool.judge(told, complain)
@@ -358,10 +396,16 @@ func (c *call) judge(told []pipeline.Message, asked int) (wrong []string) {
 		if heard := ears[answer]; heard != nil {
 			ms = heard.any
 		}
-		for _, h := range c.peer.missed {
+		for _, h := range c.person.missed {
 			if h.answer == answer {
 				ms = max(ms, h.to)
 			}
+		}
+		if c.synthesizer.failed(answer) {
+			ms += 2 * wordMS // how much of its last clause was spoken is an estimate
+		}
+		if c.faults.lateEvents {
+			ms += 500 // the server does not wait that long for the client to say what was heard
 		}
 		if words*wordMS > ms+wordMS/2 {
 			complain("the model is told %d words of answer %d, of which %d ms were heard", words, answer, ms)
@@ -370,7 +414,7 @@ func (c *call) judge(told []pipeline.Message, asked int) (wrong []string) {
 	for answer, heard := range ears {
 		unsure := c.uncertain(heard.last)
 		if c.synthesizer.failed(answer) {
-			unsure = max(unsure, 2*wordMS) // how much of its last clause was spoken is an estimate
+			unsure = max(unsure, 2*wordMS)
 		}
 		if words := (heard.full - unsure) / wordMS; toldWords[answer] < words && answer < asked {
 			complain("%d words of answer %d were heard, and the model is told %d", words, answer, toldWords[answer])

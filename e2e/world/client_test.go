@@ -27,12 +27,23 @@ type heard struct {
 	at               time.Duration // of its end, since the call began
 }
 
+// person is the user: what is still to be said, and what was heard. All connections of a call have the same.
+type person struct {
+	mu     sync.Mutex
+	mouth  []int16
+	ear    []heard
+	missed []heard // what came too late, or not at all
+	at     *peer   // whose microphone records
+}
+
 // peer is a connection of the client: an sdk.Ducker.
 type peer struct {
-	w       *world
-	network *network
-	server  *server
-	sink    func(sdk.PeerEvent)
+	w          *world
+	network    *network
+	user       *person
+	connection *connection
+	kept       sdk.Resumption
+	sink       func(sdk.PeerEvent)
 
 	mu       sync.Mutex
 	closed   bool
@@ -47,15 +58,12 @@ type peer struct {
 	received uint64
 	newest   uint32 // the timestamp after the newest packet that has arrived
 	frames   int
-	ear      []heard
-	missed   []heard // what came too late, or not at all
 
 	mic microphone
 }
 
 // microphone is what the user says, and what finds speech in it.
 type microphone struct {
-	mouth    []int16 // what the user still has to say
 	off      bool
 	down     *voice.Resampler
 	detector *sdk.BargeInDetector
@@ -72,14 +80,16 @@ type muting struct {
 var (
 	_ sdk.Peer   = (*peer)(nil)
 	_ sdk.Ducker = (*peer)(nil)
+
+	_ sdk.Resumable = (*peer)(nil)
 )
 
-func newPeer(w *world, n *network) *peer {
+func newPeer(w *world, n *network, u *person) *peer {
 	down, err := voice.NewResampler(24000, 16000)
 	if err != nil {
 		panic(err)
 	}
-	return &peer{w: w, network: n, packets: map[uint32][]byte{}, gain: 1, mic: microphone{down: down, detector: sdk.NewBargeInDetector(), quiet: 1000}}
+	return &peer{w: w, network: n, user: u, packets: map[uint32][]byte{}, gain: 1, mic: microphone{down: down, detector: sdk.NewBargeInDetector(), quiet: 1000}}
 }
 
 // message brings a message of the server.
@@ -109,15 +119,40 @@ func (p *peer) packet(stamp uint32, sound []byte) {
 	if int32(stamp-p.next) >= 0 {
 		p.packets[stamp] = sound
 	} else {
-		p.missed = append(p.missed, stretches(voice.BytesToPCM16(nil, sound))...)
+		p.user.miss(sound)
 	}
 }
 
 // lost notes that a packet of the agent's sound is lost: nobody knows that the user has not heard it.
 func (p *peer) lost(sound []byte) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.missed = append(p.missed, stretches(voice.BytesToPCM16(nil, sound))...)
+	p.user.miss(sound)
+}
+
+// miss notes that a packet of the agent's sound is not heard.
+func (u *person) miss(sound []byte) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.missed = append(u.missed, stretches(voice.BytesToPCM16(nil, sound))...)
+}
+
+// takes lets a connection record the user.
+func (u *person) takes(p *peer) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.at = p
+}
+
+// speak returns the next frame of what the user says, of which n samples are speech. ok is false if this connection does not record.
+func (u *person) speak(p *peer) (pcm []int16, n int, ok bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.at != p {
+		return nil, 0, false
+	}
+	pcm = make([]int16, frameSize)
+	n = copy(pcm, u.mouth)
+	u.mouth = u.mouth[n:]
+	return pcm, n, true
 }
 
 // begin begins the frames of 20 ms, in which the microphone records and the loudspeaker plays.
@@ -144,17 +179,17 @@ func (p *peer) frame() (events []sdk.PeerEvent) {
 	if p.mic.quiet++; sounded {
 		p.mic.quiet = 0
 	}
-	recorded := make([]int16, frameSize)
-	n := copy(recorded, p.mic.mouth)
-	p.mic.mouth = p.mic.mouth[n:]
+	recorded, n, records := p.user.speak(p)
+	if !records {
+		return nil
+	}
 	if p.mic.off {
 		clear(recorded)
 	}
-	if s := p.server; s != nil {
-		p.network.sound(p.network.upward, p.network.faults.lossUp, func() { s.session.Audio(recorded) }, func() { s.session.Missing(frameSize) })
-		if newest := p.newest; p.frames%25 == 0 && newest != 0 { // a receiver report
-			p.network.sound(p.network.upward, false, func() { s.output.Received(newest) }, nil)
-		}
+	k := p.connection
+	p.network.sound(p.network.upward, p.network.faults.lossUp, func() { k.heard(recorded) }, func() { k.missing(frameSize) })
+	if newest := p.newest; p.frames%25 == 0 && newest != 0 { // a receiver report
+		p.network.sound(p.network.upward, false, func() { k.server.output.Received(newest) }, nil)
 	}
 	narrow := p.mic.down.AppendPCM16(nil, recorded)
 	at, known := sdk.PlayedPosition{Timestamp: p.end}, p.started
@@ -214,18 +249,20 @@ func (p *peer) play() bool {
 	if !voiced || p.muting.on || p.gain == 0 {
 		return false
 	}
-	p.listen(pcm)
+	p.user.hear(pcm, p.gain, p.w.now())
 	return true
 }
 
-// listen notes what the ear gets of a frame. The caller holds the lock.
-func (p *peer) listen(pcm []int16) {
+// hear notes what the ear gets of a frame.
+func (u *person) hear(pcm []int16, gain float32, at time.Duration) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	for _, h := range stretches(pcm) {
-		h.gain, h.at = p.gain, p.w.now()
-		if n := len(p.ear); n > 0 && p.ear[n-1].answer == h.answer && p.ear[n-1].gain == h.gain && (h.from == p.ear[n-1].to || h.from == p.ear[n-1].to-1) {
-			p.ear[n-1].to, p.ear[n-1].at = h.to, h.at
+		h.gain, h.at = gain, at
+		if n := len(u.ear); n > 0 && u.ear[n-1].answer == h.answer && u.ear[n-1].gain == h.gain && (h.from == u.ear[n-1].to || h.from == u.ear[n-1].to-1) {
+			u.ear[n-1].to, u.ear[n-1].at = h.to, h.at
 		} else {
-			p.ear = append(p.ear, h)
+			u.ear = append(u.ear, h)
 		}
 	}
 }
@@ -257,8 +294,8 @@ func (p *peer) Send(message []byte) error {
 	if p.closed {
 		return sdk.ErrServerGone
 	}
-	s := p.server
-	p.network.up.put(func() { s.session.Message(message, true) })
+	k := p.connection
+	p.network.up.put(func() { k.message(message) })
 	return nil
 }
 
@@ -284,10 +321,13 @@ func (p *peer) Close() error {
 	}
 	p.closed = true
 	p.w.drop(p.tick)
-	s := p.server
-	p.w.add(0, func() { s.session.Failed(link.ErrHungUp) })
+	k := p.connection
+	p.network.carry(p.network.media, func() { k.failed(link.ErrHungUp) })
 	return nil
 }
+
+// Resumption implements sdk.Resumable.
+func (p *peer) Resumption() sdk.Resumption { return p.kept }
 
 // SetGain implements sdk.Ducker.
 func (p *peer) SetGain(gain float32) {
@@ -318,32 +358,32 @@ func (p *peer) Mute() {
 }
 
 // hears returns the answer that the user has heard in the last two seconds; 0 for none.
-func (p *peer) hears(now time.Duration) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n := len(p.ear); n > 0 && now-p.ear[n-1].at < 2*time.Second {
-		return p.ear[n-1].answer
+func (u *person) hears(now time.Duration) int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if n := len(u.ear); n > 0 && now-u.ear[n-1].at < 2*time.Second {
+		return u.ear[n-1].answer
 	}
 	return 0
 }
 
 // say lets the user speak. The sound is 24 kHz.
-func (p *peer) say(pcm []int16) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.mic.mouth = append(p.mic.mouth, pcm...)
+func (u *person) say(pcm []int16) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.mouth = append(u.mouth, pcm...)
 }
 
 // speaking reports whether the user still speaks.
-func (p *peer) speaking() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.mic.mouth) > 0
+func (u *person) speaking() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return len(u.mouth) > 0
 }
 
 // story returns what the ear got, a line for each stretch.
-func (p *peer) story() (lines []string) {
-	for _, h := range p.ear {
+func (u *person) story() (lines []string) {
+	for _, h := range u.ear {
 		lines = append(lines, fmt.Sprintf("%6d ms: the user has heard answer %d from %d to %d ms at gain %.2f", h.at.Milliseconds(), h.answer, h.from, h.to, h.gain))
 	}
 	return lines

@@ -18,14 +18,14 @@ import (
 
 // faults says what may go wrong in a call.
 type faults struct {
-	recogniser, model, synthesizer, tools, lossUp, lossDown, lateEvents bool
+	recogniser, model, synthesizer, tools, lossUp, lossDown, lateEvents, breaks, kill, store bool
 }
 
 // faults returns what may go wrong in the call of this seed: nothing in one of four.
 func (w *world) faults() (f faults) {
 	chance := w.source("faults")
 	all := chance.chance(25)
-	for _, on := range []*bool{&f.recogniser, &f.model, &f.synthesizer, &f.tools, &f.lossUp, &f.lossDown, &f.lateEvents} {
+	for _, on := range []*bool{&f.recogniser, &f.model, &f.synthesizer, &f.tools, &f.lossUp, &f.lossDown, &f.lateEvents, &f.breaks, &f.kill, &f.store} {
 		*on = chance.chance(35) && !all
 	}
 	return f

@@ -1,9 +1,9 @@
 package world
 
-// The server of a simulated call: the session with its rooms, the hub, and the output with its pacer, as a server has them. Only the network is simulated.
+// The connections of a simulated call: the pacer as a server has it, and the simulated network to the client.
 
 import (
-	"log/slog"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -13,88 +13,127 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc/opus"
-	"github.com/antiphon-rt/antiphon/internal/call/session"
 	"github.com/antiphon-rt/antiphon/internal/voice"
-	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// server is the server's side of a call over WebRTC, and the connection to its client.
-type server struct {
-	w       *world
-	session *session.Session
-	output  *rtc.Output
+// connection is a connection of the call's client over WebRTC.
+type connection struct {
+	server  *server
 	pacer   *rtc.Pacer
 	network *network
 	client  *peer
+	opened  func() // what the session learns once the client's data channel is open
 
 	mu     sync.Mutex
 	frame  *step // the next frame of the pacer
 	closed bool
 }
 
-var _ link.Connection = (*server)(nil)
+var _ link.Connection = (*connection)(nil)
 
-// serve begins a call of a client.
-func serve(w *world, p *pipeline.Pipeline, cfg session.Config, n *network, client *peer) (*server, error) {
-	s := &server{w: w, output: rtc.NewOutput(uint32(1 + w.source("RTP").number(1<<31))), network: n, client: client}
-	cfg.Pipeline, cfg.Settings, cfg.Env, cfg.CheckInvariants = p, wire.DefaultSession(), machine{w}, true
-	var err error
-	if s.session, err = session.New(cfg); err != nil {
-		return nil, err
-	}
-	s.pacer = rtc.NewPacer(s.output, s, samples{}, s.session, func(err error) { cfg.Logger.Error("the pacer failed", "err", err) })
-	s.session.Start(link.NewHub(machine{w}, s, s.session.Resumable))
-	s.session.Opened()
-	s.pace()
-	return s, nil
+// connect gives the call of a server a connection.
+func (s *server) connect(n *network, client *peer) *connection {
+	k := &connection{server: s, network: n, client: client}
+	k.pacer = rtc.NewPacer(s.output, k, samples{}, s.session, func(err error) { _, _ = s.Write([]byte("the pacer failed: " + err.Error())) })
+	client.connection = k
+	k.pace()
+	return k
 }
 
-// pace sends a frame every 20 ms until the call is closed.
-func (s *server) pace() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+// pace sends a frame every 20 ms until the connection is closed.
+func (k *connection) pace() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
 		return
 	}
-	s.frame = s.w.add(20*time.Millisecond, func() {
-		s.pacer.Send()
-		s.pace()
+	k.frame = k.server.w.add(20*time.Millisecond, func() {
+		k.pacer.Send()
+		k.pace()
 	})
 }
 
-// Send implements link.Link.
-func (s *server) Send(e link.Event, sent func()) error {
-	if sent != nil {
-		s.w.add(0, sent)
+// open reports whether the session gets what comes over this connection.
+func (k *connection) open() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return !k.closed && !k.server.dead.Load()
+}
+
+func (k *connection) heard(pcm []int16) {
+	if k.open() {
+		k.server.session.Audio(pcm)
 	}
-	text := slices.Clone(e.Text)
-	s.network.down.put(func() { s.client.message(text) })
+}
+
+func (k *connection) missing(samples int) {
+	if k.open() {
+		k.server.session.Missing(samples)
+	}
+}
+
+func (k *connection) message(text []byte) {
+	if k.open() {
+		k.server.session.Message(text, true)
+	}
+}
+
+func (k *connection) failed(err error) {
+	if k.open() {
+		k.server.session.Failed(err)
+	}
+}
+
+// isCut tells the session that its client cannot be reached, and for how long sound may have been lost.
+func (k *connection) isCut(since time.Duration) {
+	if k.open() {
+		k.server.output.CutSince(since)
+		k.server.session.Lost()
+	}
+}
+
+func (k *connection) isBack() {
+	if k.open() {
+		k.server.session.Restored()
+	}
+}
+
+// Send implements link.Link.
+func (k *connection) Send(e link.Event, sent func()) error {
+	if sent != nil {
+		k.server.w.add(0, sent)
+	}
+	if text := slices.Clone(e.Text); !k.server.dead.Load() {
+		k.network.down.put(func() { k.client.message(text) })
+	}
 	return nil
 }
 
 // Output implements link.Link.
-func (s *server) Output() link.Output { return s.output }
+func (k *connection) Output() link.Output { return k.server.output }
 
 // Close implements link.Link.
-func (s *server) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-	s.w.drop(s.frame)
+func (k *connection) Close() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.closed = true
+	k.server.w.drop(k.frame)
 	return nil
 }
 
 // Abandon implements link.Connection.
-func (s *server) Abandon() []func() {
-	_ = s.Close()
+func (k *connection) Abandon() []func() {
+	if k.open() {
+		k.server.output.CutSince(0) // the client reports what it receives, and so the server knows when the cut began
+	}
+	_ = k.Close()
 	return nil
 }
 
 // WriteRTP is the track of the pacer.
-func (s *server) WriteRTP(p *rtp.Packet) error {
+func (k *connection) WriteRTP(p *rtp.Packet) error {
 	stamp, sound := p.Timestamp, slices.Clone(p.Payload)
-	s.network.scatter(s.network.downward, s.network.faults.lossDown, func() { s.client.packet(stamp, sound) }, func() { s.client.lost(sound) })
+	k.network.scatter(k.network.downward, k.network.faults.lossDown, func() { k.client.packet(stamp, sound) }, func() { k.client.lost(sound) })
 	return nil
 }
 
@@ -113,22 +152,16 @@ func (samples) Encode(pcm []int16, packet []byte) (int, error) {
 // Reset implements opus.Encoding.
 func (samples) Reset() {}
 
-// alarm collects what the session logs as an error.
+// alarm collects what must not happen.
 type alarm struct {
 	mu  sync.Mutex
 	all []string
 }
 
-func (a *alarm) logger() *slog.Logger {
-	return slog.New(slog.NewTextHandler(a, &slog.HandlerOptions{Level: slog.LevelError}))
-}
-
-// Write implements io.Writer.
-func (a *alarm) Write(line []byte) (int, error) {
+func (a *alarm) add(line string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.all = append(a.all, string(line))
-	return len(line), nil
+	a.all = append(a.all, line)
 }
 
 // network is the way between the two ends. Events arrive in order, and wait while there is no connection. Sound that is on its way then is lost.
@@ -142,10 +175,12 @@ type network struct {
 	cut              bool
 }
 
-func newNetwork(w *world, f faults) *network {
-	n := &network{w: w, faults: f, upward: w.source("sound up"), downward: w.source("sound down")}
-	n.media = w.source("distance").between(15*time.Millisecond, 120*time.Millisecond)
-	n.up, n.down = &lane{n: n, chance: w.source("up")}, &lane{n: n, chance: w.source("down")}
+// newNetwork returns the network of a call's dial with that number.
+func newNetwork(w *world, f faults, dial int) *network {
+	part := func(name string) *source { return w.source(fmt.Sprintf("%s of dial %d", name, dial)) }
+	n := &network{w: w, faults: f, upward: part("sound up"), downward: part("sound down")}
+	n.media = part("distance").between(15*time.Millisecond, 120*time.Millisecond)
+	n.up, n.down = &lane{n: n, chance: part("up")}, &lane{n: n, chance: part("down")}
 	return n
 }
 

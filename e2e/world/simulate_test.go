@@ -42,11 +42,15 @@ func TestCalls(t *testing.T) {
 		return
 	}
 	n, _ := asked(g, "ANTIPHON_CALLS", calls)
+	dials, takeovers := 0, 0
 	for seed := range n {
-		if c, wrong := play(t, seed); len(wrong) > 0 {
+		c, wrong := play(t, seed)
+		if len(wrong) > 0 {
 			t.Errorf("%s\n%s", strings.Join(wrong, "\n"), c.told(seed))
 		}
+		dials, takeovers = dials+c.dials, takeovers+len(c.servers)-1
 	}
+	t.Logf("%d calls, %d connections, %d takeovers", n, dials, takeovers)
 }
 
 // TestTheSameSeedIsTheSameCall plays calls twice: both ends must do the same at the same moments, to the microsecond.
