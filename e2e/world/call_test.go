@@ -38,10 +38,12 @@ type call struct {
 	store       journaltest.Log
 	dials       int
 	servers     []*server
+	controller  *controller
+	events      events
 	log         strings.Builder // all that both ends do, in order
 	said        []said          // what must reach the model
 	story       []string
-	cuts        []time.Duration // when the network was cut
+	cuts        []cut
 	ends        []time.Duration // when a connection or a server ended
 	stops       []stop
 }
@@ -51,6 +53,12 @@ type said struct {
 	text     string
 	spoken   bool
 	from, to time.Duration
+}
+
+// cut is a cut of the network, and how many milliseconds of sound the server does not know about afterwards.
+type cut struct {
+	at     time.Duration
+	unsure int
 }
 
 // stop is a moment at which the user stopped the agent, which the client showed as speaking, and the answer that the user heard then; 0 is none.
@@ -64,6 +72,7 @@ func (c *call) Dial(ctx context.Context, config sdk.CallConfig, sink func(sdk.Pe
 	c.dials++
 	n := newNetwork(c.w, c.faults, c.dials)
 	p := newPeer(c.w, n, &c.person)
+	p.antiphon, p.told = !c.faults.plain, func(text []byte) { c.events.take(text, c.alarm.add) }
 	p.sink = sink
 	if err := c.w.pause(ctx, 2*n.media); err != nil {
 		return nil, err
@@ -193,7 +202,7 @@ func (c *call) user() {
 	wait := func(from, to time.Duration) { _ = c.w.pause(ctx, chance.between(from, to)) }
 	for n := range 3 + chance.number(8) {
 		wait(0, 5*time.Second)
-		switch chance.number(13) {
+		switch chance.number(15) {
 		case 0, 1, 2, 3:
 			words := fmt.Sprintf("u%02d", n)
 			c.tell("the user says %s", words)
@@ -237,8 +246,12 @@ func (c *call) user() {
 			c.update(sdk.TurnDetection{Silence: silence})
 		case 10, 11:
 			c.lose(chance)
-		case 12:
+		case 12, 13:
 			c.end(chance)
+		case 14:
+			if c.controller != nil {
+				c.controller.acts(chance, n)
+			}
 		}
 	}
 }
@@ -261,6 +274,9 @@ func (c *call) listened(complain func(string, ...any)) map[int]*listened {
 		}
 		l.any, l.last = max(l.any, h.to), h.at
 		for _, s := range c.stops {
+			if c.faults.synthesizer { // in a pause of the agent the client takes the answer for ended, until the server knows of the stop
+				s.at += 500 * time.Millisecond
+			}
 			if began := h.at - time.Duration(h.to-h.from)*time.Millisecond; s.answer == h.answer && h.at > s.at+40*time.Millisecond {
 				complain("the user stopped answer %d at %v and hears %d ms of it until %v", h.answer, s.at, (h.at - max(began, s.at)).Milliseconds(), h.at)
 			}
@@ -286,12 +302,13 @@ func (c *call) listened(complain func(string, ...any)) map[int]*listened {
 // uncertain returns how many milliseconds of sound the server may count wrongly at a moment: 40, and more after a cut of the network, since the server cannot know
 // what the user heard of the last second before it.
 func (c *call) uncertain(at time.Duration) int {
+	most := 40
 	for _, cut := range c.cuts {
-		if since := at - cut; since > -time.Second && since < 6*time.Second {
-			return 1000
+		if since := at - cut.at; since > -time.Second && since < 6*time.Second {
+			most = max(most, cut.unsure)
 		}
 	}
-	return 40
+	return most
 }
 
 const (
@@ -301,25 +318,28 @@ const (
 
 // lose cuts the network for a while.
 func (c *call) lose(chance *source) {
-	ctx, cut := context.Background(), chance.between(100*time.Millisecond, 4*time.Second)
-	c.tell("the network is cut for %v", cut)
-	c.cuts = append(c.cuts, c.w.now())
+	ctx, length := context.Background(), chance.between(100*time.Millisecond, 4*time.Second)
+	c.tell("the network is cut for %v", length)
 	n, p := c.network, c.peer
 	k := p.connection
+	c.cuts = append(c.cuts, cut{c.w.now(), 1000})
+	if length < noticed {
+		c.cuts[len(c.cuts)-1].unsure = max(1000, int((length + 2*n.media + shortCut).Milliseconds()))
+	}
 	n.set(true)
-	_ = c.w.pause(ctx, min(cut, noticed))
-	lost := cut >= noticed
+	_ = c.w.pause(ctx, min(length, noticed))
+	lost := length >= noticed
 	if lost {
 		k.isCut(noticed + shortCut)
 		p.tell(sdk.PeerLost{})
-		_ = c.w.pause(ctx, cut-noticed)
+		_ = c.w.pause(ctx, length-noticed)
 	}
 	n.set(false)
 	if lost {
 		p.tell(sdk.PeerRestored{})
 		k.isBack()
-	} else if cut >= shortCut {
-		k.isCut(cut + 2*n.media + shortCut)
+	} else if length >= shortCut {
+		k.isCut(length + 2*n.media + shortCut)
 		k.isBack()
 	}
 }
@@ -327,7 +347,7 @@ func (c *call) lose(chance *source) {
 // end ends the connection for good, or kills the server, if the seed has this fault.
 func (c *call) end(chance *source) {
 	switch {
-	case c.faults.kill && chance.chance(50):
+	case c.faults.kill && chance.chance(70):
 		c.tell("the server is killed")
 		c.server.kill()
 	case c.faults.breaks:
@@ -337,7 +357,7 @@ func (c *call) end(chance *source) {
 		c.tell("nothing happens")
 		return
 	}
-	c.cuts, c.ends = append(c.cuts, c.w.now()), append(c.ends, c.w.now())
+	c.cuts, c.ends = append(c.cuts, cut{c.w.now(), 1000}), append(c.ends, c.w.now())
 	n, p := c.network, c.peer
 	_ = c.w.pause(context.Background(), chance.between(100*time.Millisecond, 2*time.Second))
 	n.set(true)
@@ -380,6 +400,10 @@ func (c *call) judge(told []pipeline.Message, asked int) (wrong []string) {
 		}
 	}
 	c.tool.judge(told, complain)
+	c.events.rest(complain)
+	if c.controller != nil {
+		c.controller.got.rest(complain)
+	}
 	toldWords := map[int]int{} // by answer
 	for _, w := range wordsIn(textOf(told, "assistant")) {
 		if w.at != toldWords[w.answer] {
@@ -404,8 +428,8 @@ func (c *call) judge(told []pipeline.Message, asked int) (wrong []string) {
 		if c.synthesizer.failed(answer) {
 			ms += 2 * wordMS // how much of its last clause was spoken is an estimate
 		}
-		if c.faults.lateEvents {
-			ms += 500 // the server does not wait that long for the client to say what was heard
+		if c.faults.lateEvents || c.faults.plain {
+			ms += 500 // the client says too late, or not at all, what was heard
 		}
 		if words*wordMS > ms+wordMS/2 {
 			complain("the model is told %d words of answer %d, of which %d ms were heard", words, answer, ms)

@@ -43,6 +43,8 @@ type peer struct {
 	user       *person
 	connection *connection
 	kept       sdk.Resumption
+	antiphon   bool
+	told       func(text []byte)
 	sink       func(sdk.PeerEvent)
 
 	mu       sync.Mutex
@@ -93,7 +95,10 @@ func newPeer(w *world, n *network, u *person) *peer {
 }
 
 // message brings a message of the server.
-func (p *peer) message(text []byte) { p.tell(sdk.Message{Data: text}) }
+func (p *peer) message(text []byte) {
+	p.told(text)
+	p.tell(sdk.Message{Data: text})
+}
 
 // tell tells the session what happens, until the peer is closed.
 func (p *peer) tell(e sdk.PeerEvent) {
@@ -245,7 +250,9 @@ func (p *peer) play() bool {
 		}
 		p.muting.on = p.muting.silent < 3 && p.w.now() < p.muting.until
 	}
-	p.end = p.next
+	if sound != nil {
+		p.end = p.next
+	}
 	if !voiced || p.muting.on || p.gain == 0 {
 		return false
 	}
@@ -310,7 +317,7 @@ func (p *peer) SetMuted(muted bool) {
 func (p *peer) SetMicrophone(context.Context, string) error { return nil }
 
 // Antiphon implements sdk.Peer.
-func (p *peer) Antiphon() bool { return true }
+func (p *peer) Antiphon() bool { return p.antiphon }
 
 // Close implements sdk.Peer.
 func (p *peer) Close() error {

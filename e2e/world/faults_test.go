@@ -18,16 +18,20 @@ import (
 
 // faults says what may go wrong in a call.
 type faults struct {
-	recogniser, model, synthesizer, tools, lossUp, lossDown, lateEvents, breaks, kill, store bool
+	recogniser, model, synthesizer, tools, lossUp, lossDown, lateEvents, breaks, kill, store, plain, controller bool
 }
 
 // faults returns what may go wrong in the call of this seed: nothing in one of four.
 func (w *world) faults() (f faults) {
 	chance := w.source("faults")
 	all := chance.chance(25)
-	for _, on := range []*bool{&f.recogniser, &f.model, &f.synthesizer, &f.tools, &f.lossUp, &f.lossDown, &f.lateEvents, &f.breaks, &f.kill, &f.store} {
+	for _, on := range []*bool{&f.recogniser, &f.model, &f.synthesizer, &f.tools, &f.lossUp, &f.lossDown, &f.lateEvents, &f.breaks, &f.kill, &f.store, &f.plain, &f.controller} {
 		*on = chance.chance(35) && !all
 	}
+	if f.plain { // the conversation of a client without our extensions ends with its connection
+		f.breaks, f.kill = false, false
+	}
+	f.controller = f.controller && !f.kill // the other server does not know it
 	return f
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -96,7 +97,7 @@ func (c *call) newServer() *server {
 func (s *server) begin(c *call, kept session.Kept) error {
 	kept.Token = token
 	if s.writer != nil {
-		kept.Journal = s.writer
+		kept.Journal = &records{w: s.w, Writer: s.writer}
 	}
 	var err error
 	s.session, err = session.New(session.Config{
@@ -115,8 +116,31 @@ func (s *server) begin(c *call, kept session.Kept) error {
 	return err
 }
 
+// records gives the journal each record in a step of its own: else its goroutine would take one record more or less in one entry of the log.
+type records struct {
+	*journal.Writer
+	w *world
+
+	mu      sync.Mutex
+	waiting []journal.Record
+}
+
+// Record implements survival.Journal.
+func (r *records) Record(one journal.Record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waiting = append(r.waiting, one)
+	r.w.add(0, func() {
+		r.mu.Lock()
+		first := r.waiting[0]
+		r.waiting = r.waiting[1:]
+		r.mu.Unlock()
+		r.Writer.Record(first)
+	})
+}
+
 // start starts the session with its hub.
-func (s *server) start(hub *link.Hub) {
+func (s *server) start(c *call, hub *link.Hub) {
 	s.hub = hub
 	machine{s.w}.Go(func() {
 		<-s.session.Done()
@@ -131,6 +155,9 @@ func (s *server) start(hub *link.Hub) {
 			hub.Mute()
 			s.session.Close(conn.Failed)
 		}})
+	}
+	if c.faults.controller {
+		c.join(s)
 	}
 	s.session.Start(hub)
 }
@@ -157,8 +184,10 @@ func (c *call) begins(n *network, p *peer) (*connection, error) {
 	}
 	k := s.connect(n, p)
 	k.opened = s.session.Opened
-	s.start(link.NewHub(machine{c.w}, k, s.session.Resumable))
-	c.server, p.kept = s, sdk.Resumption{Token: token}
+	s.start(c, link.NewHub(machine{c.w}, k, s.session.Resumable))
+	if c.server = s; p.antiphon {
+		p.kept.Token = token
+	}
 	return k, nil
 }
 
@@ -213,7 +242,7 @@ func (c *call) takesOver(ctx context.Context, n *network, p *peer, after string)
 	if !hub.Attach(k, after) {
 		return nil, &sdk.RefusedError{Status: 410}
 	}
-	s.start(hub)
+	s.start(c, hub)
 	c.server, p.kept = s, sdk.Resumption{Token: token, Resumed: true, Seen: state.Taken}
 	return k, nil
 }

@@ -58,7 +58,7 @@ func (m *model) Generate(ctx context.Context, r pipeline.Request, emit func(pipe
 	words := 1 + chance.number(40)
 	usage := pipeline.Usage{InputTokens: len(r.Messages), OutputTokens: words}
 	fault := newFault(m.w, fmt.Sprintf("answer %d", answer), m.fails, words)
-	calls := len(r.Tools) > 0 && chance.chance(40) && r.Messages[len(r.Messages)-1].Result == nil
+	calls := len(r.Tools) > 0 && chance.chance(40) && len(r.Messages) > 0 && r.Messages[len(r.Messages)-1].Result == nil
 	if calls {
 		words = chance.number(8)
 	}

@@ -166,7 +166,7 @@ func (g *Generator) Stopped(r *Response, reports bool) (out room.List) {
 	if g.Player.ServerPaced() {
 		out.Send(&wire.OutputAudioBufferStopped{ResponseID: r.object.ID})
 		if r.closed() && (r.status == response.ClientCancelled || r.cost.voiceErr != nil) { // the text goes on after the audio
-			out = append(out, g.Truncate(r, r.track.ItemPosition(r.track.Length()))...)
+			out = append(out, g.cutAt(r, r.track.ItemPosition(r.track.Length()))...) // what the network has lost may play again, and be truncated earlier
 		}
 	}
 	if g.Player.Stopped(r.track, reports) {
