@@ -134,7 +134,7 @@ mutate-code: ## Every one-place fault of every machine's table is seen; prints b
 mutate-driver: ## Plant faults into the drivers of the machines, and print those that no test finds (N=40 SEED=n AT=place; N=0: all)
 	go -C tools run ./drivers -n $(or $(N),40) $(if $(SEED),-seed $(SEED)) -at "$(AT)"
 
-simulate: ## Play whole calls on virtual time (N=20000, and N/100 with both real ends), or those of one seed again (SEED=n)
+simulate: ## Play whole calls on virtual time (N=20000, and N/40 with both real ends), or those of one seed again (SEED=n)
 	@scripts/simulate.sh '$(N)' '$(SEED)'
 
 wasm-test: ## Unit tests of what a browser runs, under js/wasm in Node

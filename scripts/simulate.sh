@@ -1,7 +1,8 @@
 #!/bin/sh
 # simulate.sh N [SEED]: plays whole calls on virtual time, or the calls of one seed, and prints all of them.
 # N calls have the machines, and small models of what is between them: a user, a client, a network with delay, loss and outages, and a server with its
-# workers (coord/session/calls_test.go). N/100 calls have the session of the SDK and the session of the server as they are (e2e/world).
+# workers (coord/session/calls_test.go). N/40 calls have the session of the SDK and the session of the server as they are (e2e/world),
+# in two processes, because each plays on one processor.
 # The race detector is off, because a call runs one step at a time.
 set -eu
 cd "$(dirname "$0")/.."
@@ -27,15 +28,22 @@ if [ "$1" -eq 0 ]; then
 	exit 1
 fi
 log=$(mktemp)
-trap 'rm -f "$log" "$log.joint"' EXIT
+trap 'rm -f "$log" "$log.world" "$log.1" "$log.2"' EXIT
 if ! ANTIPHON_SCHEDULES=$1 go test -count=1 -vet=off -timeout 0 -v -run '^TestCalls$' ./coord/session >"$log" 2>&1; then
 	cat "$log"
 	echo "To play a call of these again: make simulate SEED=n"
 	exit 1
 fi
-joint=$((($1 + 99) / 100))
-if ! ANTIPHON_CALLS=$joint go -C e2e test -count=1 -vet=off -timeout 0 -v -run '^TestCalls$' ./world >"$log.joint" 2>&1; then
-	cat "$log.joint"
+joint=$((($1 + 39) / 40))
+go -C e2e test -c -vet=off -o "$log.world" ./world
+part() { ANTIPHON_CALLS=$joint ANTIPHON_PART=$1 "$log.world" -test.v -test.run '^TestCalls$' >"$log.$1" 2>&1; }
+part 1 &
+other=$!
+failed=0
+part 2 || failed=1
+wait $other || failed=1
+if [ $failed -eq 1 ]; then
+	cat "$log.1" "$log.2"
 	echo "To play a call of these again: make simulate SEED=n"
 	exit 1
 fi

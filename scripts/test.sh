@@ -16,7 +16,7 @@
 #   race         all other packages but e2e, examples and tools: natively, shuffled, with the race detector
 #   protocol     every event and field of the protocol by real sessions, as a figure
 #   mutate-code  every fault in one place of the machines' tables
-#   simulate     20,000 whole calls on virtual time, and 200 with both real ends, without the detector
+#   simulate     20,000 whole calls on virtual time, and 500 with both real ends, without the detector
 #   wasm-test    what a browser runs (coord, wire, voice, sdk, web), all of its tests again under js/wasm
 #   sdk          the npm package as it is released, compiled by TinyGo: its program runs, and its files keep to their budget
 #   cross        bin/antiphon for Windows and macOS, without C

@@ -219,11 +219,7 @@ func (c *call) user() {
 			c.tell("the user coughs")
 			c.person.say(scripted.Tones("a")[:24*(60+chance.number(150))])
 		case 5:
-			words := fmt.Sprintf("t%02d", n)
-			c.tell("the user writes %s", words)
-			if c.sdk.SendText(words) == nil {
-				c.said = append(c.said, said{text: words})
-			}
+			c.write("t", n)
 		case 6:
 			c.tell("the user presses stop")
 			if c.sdk.Snapshot().State == sdk.AgentSpeaking {
@@ -245,14 +241,23 @@ func (c *call) user() {
 			c.tell("the page sets turns that end after %v", silence)
 			c.update(sdk.TurnDetection{Silence: silence})
 		case 10, 11:
-			c.lose(chance)
+			c.lose(chance, n)
 		case 12, 13:
-			c.end(chance)
+			c.end(chance, n)
 		case 14:
 			if c.controller != nil {
 				c.controller.acts(chance, n)
 			}
 		}
+	}
+}
+
+// write lets the user write a message.
+func (c *call) write(kind string, n int) {
+	words := fmt.Sprintf("%s%02d", kind, n)
+	c.tell("the user writes %s", words)
+	if c.sdk.SendText(words) == nil {
+		c.said = append(c.said, said{text: words})
 	}
 }
 
@@ -317,16 +322,20 @@ const (
 )
 
 // lose cuts the network for a while.
-func (c *call) lose(chance *source) {
+func (c *call) lose(chance *source, n int) {
 	ctx, length := context.Background(), chance.between(100*time.Millisecond, 4*time.Second)
 	c.tell("the network is cut for %v", length)
-	n, p := c.network, c.peer
+	net, p := c.network, c.peer
 	k := p.connection
 	c.cuts = append(c.cuts, cut{c.w.now(), 1000})
 	if length < noticed {
-		c.cuts[len(c.cuts)-1].unsure = max(1000, int((length + 2*n.media + shortCut).Milliseconds()))
+		c.cuts[len(c.cuts)-1].unsure = max(1000, int((length + 2*net.media + shortCut).Milliseconds()))
 	}
-	n.set(true)
+	net.unnoticed = length < shortCut
+	net.set(true)
+	if chance.chance(20) {
+		c.write("c", n)
+	}
 	_ = c.w.pause(ctx, min(length, noticed))
 	lost := length >= noticed
 	if lost {
@@ -334,33 +343,39 @@ func (c *call) lose(chance *source) {
 		p.tell(sdk.PeerLost{})
 		_ = c.w.pause(ctx, length-noticed)
 	}
-	n.set(false)
+	net.set(false)
 	if lost {
 		p.tell(sdk.PeerRestored{})
 		k.isBack()
 	} else if length >= shortCut {
-		k.isCut(length + 2*n.media + shortCut)
+		k.isCut(length + 2*net.media + shortCut)
 		k.isBack()
 	}
 }
 
 // end ends the connection for good, or kills the server, if the seed has this fault.
-func (c *call) end(chance *source) {
+func (c *call) end(chance *source, n int) {
 	switch {
 	case c.faults.kill && chance.chance(70):
 		c.tell("the server is killed")
 		c.server.kill()
 	case c.faults.breaks:
 		c.tell("the connection breaks")
+		c.network.unnoticed = false
 		c.network.set(true)
 	default:
 		c.tell("nothing happens")
 		return
 	}
 	c.cuts, c.ends = append(c.cuts, cut{c.w.now(), 1000}), append(c.ends, c.w.now())
-	n, p := c.network, c.peer
+	net, p := c.network, c.peer
+	if chance.chance(60) {
+		_ = c.w.pause(context.Background(), chance.between(0, 100*time.Millisecond))
+		c.write("b", n)
+	}
 	_ = c.w.pause(context.Background(), chance.between(100*time.Millisecond, 2*time.Second))
-	n.set(true)
+	net.unnoticed = false
+	net.set(true)
 	p.tell(sdk.PeerBroken{})
 	if k := p.connection; chance.chance(50) {
 		k.isCut(0)

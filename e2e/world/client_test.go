@@ -194,7 +194,7 @@ func (p *peer) frame() (events []sdk.PeerEvent) {
 	k := p.connection
 	p.network.sound(p.network.upward, p.network.faults.lossUp, func() { k.heard(recorded) }, func() { k.missing(frameSize) })
 	if newest := p.newest; p.frames%25 == 0 && newest != 0 { // a receiver report
-		p.network.sound(p.network.upward, false, func() { k.server.output.Received(newest) }, nil)
+		p.network.sound(p.network.upward, false, func() { k.server.output.Received(newest) }, func() {})
 	}
 	narrow := p.mic.down.AppendPCM16(nil, recorded)
 	at, known := sdk.PlayedPosition{Timestamp: p.end}, p.started
@@ -329,7 +329,7 @@ func (p *peer) Close() error {
 	p.closed = true
 	p.w.drop(p.tick)
 	k := p.connection
-	p.network.carry(p.network.media, func() { k.failed(link.ErrHungUp) })
+	p.network.carry(p.network.media, func() { k.failed(link.ErrHungUp) }, func() {})
 	return nil
 }
 

@@ -173,6 +173,7 @@ type network struct {
 	media            time.Duration // how long sound takes at least
 	mu               sync.Mutex
 	cut              bool
+	unnoticed        bool // the cut is so short that nobody notices it: sound is lost as if alone
 }
 
 // newNetwork returns the network of a call's dial with that number.
@@ -190,13 +191,13 @@ func (n *network) sound(chance *source, loses bool, arrive, gone func()) {
 	if loses && chance.chance(3) {
 		arrive = gone
 	}
-	n.carry(after, arrive)
+	n.carry(after, arrive, gone)
 }
 
 // scatter is sound for packets that may also come twice, or after later ones.
 func (n *network) scatter(chance *source, scatters bool, arrive, gone func()) {
 	if scatters && chance.chance(5) {
-		n.carry(n.media+chance.between(0, 100*time.Millisecond), arrive)
+		n.carry(n.media+chance.between(0, 100*time.Millisecond), arrive, gone)
 		if chance.chance(50) {
 			return
 		}
@@ -204,13 +205,16 @@ func (n *network) scatter(chance *source, scatters bool, arrive, gone func()) {
 	n.sound(chance, scatters, arrive, gone)
 }
 
-func (n *network) carry(after time.Duration, arrive func()) {
+func (n *network) carry(after time.Duration, arrive, gone func()) {
 	n.w.add(after, func() {
 		n.mu.Lock()
-		lost := n.cut
+		lost, unnoticed := n.cut, n.unnoticed
 		n.mu.Unlock()
-		if !lost {
+		switch {
+		case !lost:
 			arrive()
+		case unnoticed:
+			gone()
 		}
 	})
 }

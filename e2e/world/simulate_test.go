@@ -1,8 +1,10 @@
 package world
 
-// TestCalls plays calls by their seeds. ANTIPHON_SEED=n plays the call of one seed and prints all of it, ANTIPHON_CALLS=n plays n calls.
+// TestCalls plays calls by their seeds. ANTIPHON_SEED=n plays the call of one seed and prints all of it, ANTIPHON_CALLS=n plays the calls of the seeds below n. With
+// ANTIPHON_PART=1 or 2 it plays only half of them. TestTheSameSeedIsTheSameCall plays the same calls twice.
 
 import (
+	"iter"
 	"os"
 	"runtime"
 	"strconv"
@@ -41,22 +43,37 @@ func TestCalls(t *testing.T) {
 		g.Expect(wrong).To(gomega.BeEmpty())
 		return
 	}
-	n, _ := asked(g, "ANTIPHON_CALLS", calls)
 	dials, takeovers := 0, 0
-	for seed := range n {
+	for seed := range seeds(g) {
 		c, wrong := play(t, seed)
 		if len(wrong) > 0 {
 			t.Errorf("%s\n%s", strings.Join(wrong, "\n"), c.told(seed))
 		}
 		dials, takeovers = dials+c.dials, takeovers+len(c.servers)-1
 	}
-	t.Logf("%d calls, %d connections, %d takeovers", n, dials, takeovers)
+	t.Logf("%d connections, %d takeovers", dials, takeovers)
+}
+
+// seeds returns the seeds that are to be played.
+func seeds(g *gomega.WithT) iter.Seq[uint64] {
+	n, _ := asked(g, "ANTIPHON_CALLS", calls)
+	part, parted := asked(g, "ANTIPHON_PART", 0)
+	return func(yield func(uint64) bool) {
+		for seed := range n {
+			if parted && seed%2 != part%2 {
+				continue
+			}
+			if !yield(seed) {
+				return
+			}
+		}
+	}
 }
 
 // TestTheSameSeedIsTheSameCall plays calls twice: both ends must do the same at the same moments, to the microsecond.
 func TestTheSameSeedIsTheSameCall(t *testing.T) {
 	g := gomega.NewWithT(t)
-	for seed := range uint64(calls) {
+	for seed := range seeds(g) {
 		one, _ := play(t, seed)
 		two, _ := play(t, seed)
 		first, second := strings.Split(one.log.String(), "\n"), strings.Split(two.log.String(), "\n")
