@@ -3,6 +3,7 @@ package speaking
 // The events of a body: its beginning, its reports and its end.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -101,10 +102,7 @@ func (g *Generator) Handle(e Event, audible bool) room.List {
 }
 
 func (g *Generator) textEnded(r *Response, e TextEnded) room.List {
-	r.cost.usage, r.cost.counted, r.cost.textErr = plausible(e.Usage), true, e.Err
-	if e.Err == nil {
-		r.cost.textErr = r.tools.err
-	}
+	r.cost.usage, r.cost.counted, r.cost.textErr = plausible(e.Usage), true, cmp.Or(e.Err, r.tools.err)
 	return append(g.flush(r), g.synthesize(r, synthesis.Finish{})...)
 }
 

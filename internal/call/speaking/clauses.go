@@ -45,10 +45,8 @@ func (g *Generator) synthesizerSays(r *Response, e Audio, audible bool) room.Lis
 
 // clauseSaid notes that all audio of clause n has been generated.
 func (r *Response) clauseSaid(n uint32) {
-	c, ok := r.text.saying[n]
-	if !ok {
-		return
+	if c, ok := r.text.saying[n]; ok {
+		delete(r.text.saying, n)
+		c.item.item.EndClause(c.span, r.track.Length()-c.item.start)
 	}
-	delete(r.text.saying, n)
-	c.item.item.EndClause(c.span, r.track.Length()-c.item.start)
 }

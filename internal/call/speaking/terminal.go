@@ -49,7 +49,7 @@ func (g *Generator) close(r *Response) (out room.List) {
 		// The user has heard no word of it, so the conversation must not keep any (openai-agents-js#523).
 		out = append(out, g.Truncate(r, playout.Position{})...)
 	case voiceless && !g.Player.ServerPaced():
-		out = append(out, g.cutAt(r, r.track.ItemPosition(r.track.Length()))...)
+		out = append(out, g.Truncate(r, r.track.ItemPosition(r.track.Length()))...)
 	}
 	if !r.track.Begun() { // otherwise the metrics wait for the end of the playout
 		out = append(out, g.metrics(r)...)
@@ -99,17 +99,12 @@ func (r *Response) stageError() *wire.StatusError {
 	return e
 }
 
-// Truncate cuts the messages of r at end, the played position, and tells the client. Only the first call has an effect.
+// Truncate cuts the messages of r at end, the played position, and tells the client. Only the first call has an effect, unless the synthesizer has failed: then the text goes on after the audio.
 func (g *Generator) Truncate(r *Response, end playout.Position) (out room.List) {
 	if r.cut {
 		return nil
 	}
-	r.cut = true
-	return g.cutAt(r, end)
-}
-
-// cutAt cuts the messages of r at end, and tells the client.
-func (g *Generator) cutAt(r *Response, end playout.Position) (out room.List) {
+	r.cut = r.cost.voiceErr == nil
 	beyond := end.Item == 0
 	for _, o := range r.text.items {
 		if o.item.Type != wire.ItemMessage {
@@ -165,8 +160,8 @@ func (g *Generator) ClientStopped(it *conversation.Item) bool {
 func (g *Generator) Stopped(r *Response, reports bool) (out room.List) {
 	if g.Player.ServerPaced() {
 		out.Send(&wire.OutputAudioBufferStopped{ResponseID: r.object.ID})
-		if r.closed() && (r.status == response.ClientCancelled || r.cost.voiceErr != nil) { // the text goes on after the audio
-			out = append(out, g.cutAt(r, r.track.ItemPosition(r.track.Length()))...) // what the network has lost may play again, and be truncated earlier
+		if r.closed() && (r.status == response.ClientCancelled || r.cost.voiceErr != nil) {
+			out = append(out, g.Truncate(r, r.track.ItemPosition(r.track.Length()))...)
 		}
 	}
 	if g.Player.Stopped(r.track, reports) {
