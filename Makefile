@@ -97,7 +97,7 @@ verify-spec: verify-setup ## Check every spec, its mutants and the code beside i
 	@scripts/verify-spec.sh '$(SPEC)'
 
 verify-test: verify-setup ## Tests of the parser, the checker and the gate
-	cd formal-verification && go test -vet=off -ldflags='-s -w' ./...
+	cd formal-verification && go test -timeout 30m -vet=off -ldflags='-s -w' ./...
 
 verify-long: verify-setup ## Explore the whole composition of a session, all of its parts together (6 minutes)
 	cd formal-verification && go run ./cmd/unsliced

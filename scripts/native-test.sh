@@ -3,8 +3,10 @@
 #
 # unit: the packages that start no goroutine, without the race detector: it would find nothing there, and it makes the exploration of
 #       the machines three times slower. tools/house holds that these packages start none, but for the tests that "several" names.
-#       Without the tests that are the steps mutate-code and simulate.
-# race: all other packages, and the tests that "several" names, with the race detector. Without the tests of the step protocol.
+#       Without the tests that are the steps mutate-code and simulate. And a test of the configuration that computes prints of voices with it: it
+#       starts no goroutine either.
+# race: all other packages, three at a time because they also wait, and the tests that "several" names, with the race detector. Without the tests
+#       of the step protocol.
 # writers: the tests that "several" names alone, COUNT times.
 #
 # The order of the tests changes daily: so Go takes the result of a package that has not changed since its last run of the day from its cache.
@@ -33,7 +35,8 @@ done
 # shellcheck disable=SC2086 # lists of words, here and below
 case $1 in
 unit)
-	exec go test -exec "$shuffled" -vet=off -ldflags='-s -w' -timeout 30m -skip '^(TestProve|TestMutantsAreSeen|TestCalls)$' $patterns
+	go test -exec "$shuffled" -vet=off -ldflags='-s -w' -timeout 30m -skip '^(TestProve|TestMutantsAreSeen|TestCalls)$' $patterns
+	exec go test -exec "$shuffled" -vet=off -ldflags='-s -w' -run '^TestTheSectionVoices$' ./server/pipeline/config
 	;;
 race | writers)
 	export CGO_ENABLED=1 # the race detector is C
@@ -42,7 +45,8 @@ race | writers)
 		go list $patterns >.cache/pure.txt
 		# The package that takes longest begins first, so that the others run beside it.
 		packages="./internal/call/session $(go list ./... | grep -v -e '/examples/' -e '/examples$' | grep -vxF -f .cache/pure.txt)"
-		go test -race -exec "$shuffled" -vet=off -ldflags='-s -w' -timeout 30m -skip '^(TestCoverage|TestMonologue|TestGarbageInEveryField)$' $packages
+		go test -race -p 3 -exec "$shuffled" -vet=off -ldflags='-s -w' -timeout 30m \
+			-skip '^(TestCoverage|TestMonologue|TestGarbageInEveryField|TestTheSectionVoices)$' $packages
 	fi
 
 	# Tests of the packages without goroutines that start some: several writers at the real Coordinators' queues, on

@@ -36,7 +36,7 @@ func recorded(t *testing.T, folder, name string, seconds int) {
 	gomega.NewWithT(t).Expect(os.WriteFile(filepath.Join(folder, name), append(wav.Header(rate, len(pcm)), pcm...), 0o600)).To(gomega.Succeed())
 }
 
-func TestVoices(t *testing.T) {
+func TestTheSectionVoices(t *testing.T) {
 	g := gomega.NewWithT(t)
 	t.Setenv("ANTIPHON_MODELS", "../../../.cache/models")
 	folder := t.TempDir()
