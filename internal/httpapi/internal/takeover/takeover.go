@@ -54,20 +54,31 @@ type Taking struct {
 	env  env.Env
 
 	mu  sync.Mutex
-	now map[string]bool // the tokens of calls that are being taken over
+	now map[attempt]bool // those who take calls over at present
+}
+
+// attempt is a token and who asks. So somebody else who has the token does not hold up the client of the call.
+type attempt struct{ token, who string }
+
+// attempt returns the attempt of a request.
+func (r Request) attempt() attempt {
+	if r.Secret != "" {
+		return attempt{r.Token, "secret " + r.Secret}
+	}
+	return attempt{r.Token, "key " + r.Principal}
 }
 
 // New returns a Taking from this journal. book may be nil.
 func New(book *journal.Book, e env.Env) *Taking {
-	return &Taking{book: book, env: e, now: map[string]bool{}}
+	return &Taking{book: book, env: e, now: map[attempt]bool{}}
 }
 
 // Take makes this process the owner of a call.
 func (t *Taking) Take(ctx context.Context, r Request) (Taken, error) {
-	if !t.begin(r.Token) {
+	if !t.begin(r.attempt()) {
 		return Taken{}, link.ErrReconnecting
 	}
-	defer t.end(r.Token)
+	defer t.end(r.attempt())
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var former link.Former
@@ -121,20 +132,20 @@ func (t *Taking) Owner(ctx context.Context, token string) string {
 	return node
 }
 
-func (t *Taking) begin(token string) bool {
+func (t *Taking) begin(a attempt) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.book == nil || t.now[token] {
+	if t.book == nil || t.now[a] {
 		return false
 	}
-	t.now[token] = true
+	t.now[a] = true
 	return true
 }
 
-func (t *Taking) end(token string) {
+func (t *Taking) end(a attempt) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.now, token)
+	delete(t.now, a)
 }
 
 // Owns reports whether this process is still the owner of the call with that journal. It is without a journal. If the store cannot say

@@ -79,3 +79,21 @@ func TestWhoMayHaveACall(t *testing.T) {
 		}
 	}
 }
+
+// TestSomebodyElseDoesNotHoldUpTheClient: who has the token of a call and may not have the call gets the same answer as for any token, also while the client of the call takes
+// it over, and the client does not wait.
+func TestSomebodyElseDoesNotHoldUpTheClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		taking := New(journal.New(journal.Config{Log: hanging{&journaltest.View{Log: &journaltest.Log{}}}}), env.System())
+		take := func(principal, secret string) error {
+			_, err := taking.Take(t.Context(), Request{Token: "token", Principal: principal, Secret: secret, Logger: slog.New(slog.DiscardHandler)})
+			return err
+		}
+		go func() { _ = take("ada", "") }() // the store hangs
+		synctest.Wait()
+		g.Expect(take("ada", "")).To(gomega.MatchError(link.ErrReconnecting))
+		g.Expect(take("mallory", "")).NotTo(gomega.MatchError(link.ErrReconnecting))
+		g.Expect(take("ada", "secret")).NotTo(gomega.MatchError(link.ErrReconnecting))
+	})
+}
