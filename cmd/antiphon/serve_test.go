@@ -43,14 +43,15 @@ func TestServeChecksItsFlags(t *testing.T) {
 		serve serve
 		says  string
 	}{
-		"no address":         {serve{Listen: "here", limits: few}, "--listen"},
-		"open to the world":  {serve{Listen: "0.0.0.0:0", limits: few}, "--listen 0.0.0.0:0: other machines reach this server: give --api-key-file"},
-		"open by a proxy":    {serve{Listen: "127.0.0.1:0", TrustedProxy: []string{"127.0.0.1"}, limits: few}, "--trusted-proxy: other machines reach this server: give --api-key-file"},
-		"no events":          {serve{Listen: "127.0.0.1:0"}, "--events-per-second"},
-		"fewer than none":    {serve{Listen: "127.0.0.1:0", limits: limits{EventsPerSecond: 1, TokensPerMinute: -1}}, "--tokens-per-minute"},
-		"a lock of nothing":  {serve{Listen: "127.0.0.1:0", APIKeyFile: keyFile(t), limits: limits{EventsPerSecond: 1, SecretLock: []string{"voice"}}}, `--secret-lock: "voice"`},
-		"a lock and no keys": {serve{Listen: "127.0.0.1:0", limits: limits{EventsPerSecond: 1, SecretLock: []string{"tools"}}}, "a client needs no secret"},
-		"a file without key": {serve{Listen: "127.0.0.1:0", limits: few, APIKeyFile: write(t, "keys", "# none\n")}, "no key"},
+		"no address":           {serve{Listen: "here", limits: few}, "--listen"},
+		"open to the world":    {serve{Listen: "0.0.0.0:0", limits: few}, "--listen 0.0.0.0:0: other machines reach this server: give --api-key-file"},
+		"open by a proxy":      {serve{Listen: "127.0.0.1:0", TrustedProxy: []string{"127.0.0.1"}, limits: few}, "--trusted-proxy: other machines reach this server: give --api-key-file"},
+		"no events":            {serve{Listen: "127.0.0.1:0"}, "--events-per-second"},
+		"fewer than none":      {serve{Listen: "127.0.0.1:0", limits: limits{EventsPerSecond: 1, TokensPerMinute: -1}}, "--tokens-per-minute"},
+		"a lock of nothing":    {serve{Listen: "127.0.0.1:0", APIKeyFile: keyFile(t), limits: limits{EventsPerSecond: 1, SecretLock: []string{"voice"}}}, `--secret-lock: "voice"`},
+		"a lock and no keys":   {serve{Listen: "127.0.0.1:0", limits: limits{EventsPerSecond: 1, SecretLock: []string{"tools"}}}, "a client needs no secret"},
+		"a relay to all ports": {serve{Listen: "127.0.0.1:0", network: network{Turn: "127.0.0.1:0"}, limits: few}, "--turn needs --udp-port"},
+		"a file without key":   {serve{Listen: "127.0.0.1:0", limits: few, APIKeyFile: write(t, "keys", "# none\n")}, "no key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := row.serve.config(slog.New(slog.DiscardHandler))
