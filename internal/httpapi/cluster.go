@@ -43,7 +43,11 @@ func (h *Handler) elsewhere(w http.ResponseWriter, r *http.Request) (as *http.Re
 	if p != nil {
 		return r, false
 	}
-	defer h.count(r, who)()
+	done, p := h.count(r, who)
+	if p != nil {
+		return r, false // h.serve refuses it
+	}
+	defer done()
 	epoch := h.epoch(id, token)
 	if id != "" {
 		return r, h.cfg.Cluster.Pass(w, r, fleet.MarkOf(id), epoch, nil)

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"github.com/antiphon-rt/antiphon/internal/account"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/answer"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/bearer"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/budget"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/secrets"
@@ -34,13 +35,16 @@ func (h *Handler) purse(c requester) account.Purse {
 // ownBody is how much of a request's body is beside the memory for what waits, in bytes: as much as an ordinary offer.
 const ownBody = 16 << 10
 
-// count has the bytes of a request's body count for who sends it, until done is called.
-func (h *Handler) count(r *http.Request, who requester) (done func()) {
+// count has the bytes of a request's body, and of the settings of its client secret, count for who sends it, until done is called.
+func (h *Handler) count(r *http.Request, who requester) (done func(), p *problem) {
 	memory := h.purse(who).Open(ownBody)
+	if who.secret != nil && memory.Take(int64(who.secret.Size)) != nil {
+		return nil, answer.BadBody(account.ErrFull)
+	}
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = memory.Body(r.Body)
 	}
-	return memory.Close
+	return memory.Close, nil
 }
 
 // payer names who pays for what c holds: its principal, or its address on a server without keys.
@@ -122,7 +126,11 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, next endpoint) *
 		return p
 	}
 	w.Header().Set("Antiphon-Version", h.cfg.Version)
-	defer h.count(r, who)()
+	done, p := h.count(r, who)
+	if p != nil {
+		return p
+	}
+	defer done()
 	return next(w, r, who)
 }
 

@@ -239,3 +239,22 @@ func TestBodiesCount(t *testing.T) {
 	<-answered
 	d.g.Expect(d.h.messages.Free()).To(gomega.BeEquivalentTo(total))
 }
+
+// TestSettingsOfSecretsCount checks that the settings of a client secret count for its principal while a request with the secret is there.
+func TestSettingsOfSecretsCount(t *testing.T) {
+	const total = 1 << 20
+	d := open(t, func(c *Config) { c.Keys, c.MessageMemory = keys(t), total })
+	large := d.secret(`{"session":{"type":"realtime","instructions":"` + strings.Repeat("x", total*3/8) + `"}}`)
+	ask := func(bearer string, body io.Reader) int {
+		return d.ask(http.MethodPost, "/v1/realtime/calls", body, "Authorization", "Bearer "+bearer, "Content-Type", "application/sdp").Code
+	}
+	unfinished, more := io.Pipe()
+	answered := make(chan int)
+	go func() { answered <- ask(large, unfinished) }()
+	d.g.Eventually(d.h.messages.Free, patience).Should(gomega.BeNumerically("<", total*5/8+ownBody))
+	d.g.Expect(ask(large, strings.NewReader("v=0"))).To(gomega.Equal(http.StatusTooManyRequests))
+	d.g.Expect(ask(d.secret(`{}`), strings.NewReader("v=0"))).To(gomega.Equal(http.StatusBadRequest))
+	d.g.Expect(more.Close()).To(gomega.Succeed())
+	d.g.Expect(<-answered).To(gomega.Equal(http.StatusBadRequest))
+	d.g.Expect(d.h.messages.Free()).To(gomega.BeEquivalentTo(total))
+}

@@ -23,6 +23,7 @@ type Secret struct {
 	ID        ID
 	Principal string       // the principal whose key created it
 	Session   wire.Session // the settings that it is bound to
+	Size      int          // how many bytes the settings take in memory, about
 	Expires   int64        // seconds since 1970
 }
 

@@ -60,6 +60,8 @@ const (
 	sizeUnit    = 1 << 10
 	// maxCreating is how many requests create a secret, or wait for that, in shares of their principals.
 	maxCreating = 64
+	// maxReading is how many requests read a secret at a time, in shares of their principals: to read large settings takes time and memory.
+	maxReading = 16
 )
 
 // Store keeps client secrets in a Bucket. The id of a secret has a hash of its principal and its size, so the keys alone say who has how many. It is safe for concurrent use.
@@ -67,6 +69,7 @@ type Store struct {
 	sealer
 	bucket Bucket
 
+	reading  *account.Budget // for requests that read a secret
 	places   *account.Budget // for requests that create a secret, or wait
 	creating chan struct{}   // has a token while a request creates a secret: one at a time
 	known    map[ID]int64    // the expiry of each secret that there is
@@ -79,7 +82,7 @@ func NewStore(in Bucket) *Store {
 	if in == nil {
 		in, places = newMemory(), nil // it answers at once
 	}
-	return &Store{sealer: sealer{in.SealKey()}, bucket: in, places: places, creating: make(chan struct{}, 1), known: map[ID]int64{}}
+	return &Store{sealer: sealer{in.SealKey()}, bucket: in, reading: account.New(maxReading), places: places, creating: make(chan struct{}, 1), known: map[ID]int64{}}
 }
 
 // stored is a secret as the bucket has it.
@@ -87,6 +90,8 @@ type stored struct {
 	Principal string
 	Session   wire.Session
 	Used      bool
+
+	size int // of its text
 }
 
 // idOf returns a new id for a secret of a principal with that size in bytes.
@@ -145,6 +150,7 @@ func decode(value []byte) (s stored, err error) {
 	if err == nil {
 		err = json.Unmarshal(text, &s)
 	}
+	s.size = len(text)
 	return s, err
 }
 
@@ -279,10 +285,16 @@ func (v *Store) Find(ctx context.Context, value string) (s *Secret, known bool, 
 	if expires <= v.now(ctx).Unix() {
 		return s, true, ErrExpired
 	}
+	owner := string(id[:ownerSize])
+	if v.reading.Wait(ctx.Done(), owner, 1) != nil {
+		return s, true, ErrUnavailable
+	}
+	defer v.reading.Give(owner, 1)
 	got, _, err := v.get(ctx, s)
 	if err != nil {
 		return s, true, err
 	}
+	s.Size = got.size
 	s.Principal, s.Session = got.Principal, got.Session
 	if got.Used {
 		return s, true, ErrUsed

@@ -182,6 +182,25 @@ func TestTheStoreOfSecretsIsAway(t *testing.T) {
 	g.Expect(known).To(gomega.BeFalse())
 }
 
+// TestOnePrincipalDoesNotHoldUpTheReadersOfAnother checks that a server reads few secrets of a principal at a time, and others beside them.
+func TestOnePrincipalDoesNotHoldUpTheReadersOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		v := NewStore(nil)
+		find := func(principal string) error {
+			value, _, _, err := v.Create(t.Context(), New{Principal: principal, Lifetime: time.Hour, Most: 10})
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			_, _, err = v.Find(t.Context(), value)
+			return err
+		}
+		id := idOf("tenant", 0)
+		g.Expect(v.reading.Take(string(id[:ownerSize]), maxReading/2)).To(gomega.Succeed()) // they are being read
+		g.Expect(find("tenant")).To(gomega.MatchError(ErrUnavailable))
+		g.Expect(find("another")).To(gomega.Succeed())
+		g.Expect(v.reading.Free()).To(gomega.BeEquivalentTo(maxReading / 2))
+	})
+}
+
 // TestOnePrincipalDoesNotHoldUpTheSecretsOfAnother checks that a principal which asks for very many secrets at once leaves places for others, and is told so at once.
 func TestOnePrincipalDoesNotHoldUpTheSecretsOfAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
