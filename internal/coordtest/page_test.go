@@ -26,6 +26,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/coord/journal"
 	"github.com/antiphon-rt/antiphon/internal/coord/remotecall"
 	"github.com/antiphon-rt/antiphon/internal/coord/run"
+	"github.com/antiphon-rt/antiphon/internal/coord/turnend"
 )
 
 //go:generate go test -run ^TestMachinesPage$ . -args -rewrite
@@ -66,6 +67,7 @@ func TestMachinesPage(t *testing.T) {
 		{"run", "It decides when a *run* waits, works, asks the user and ends. A run is work of the agent that takes longer than a response (`docs/runs.md`).", run.Table.Mermaid(run.Queued{})},
 		{"idempotency", "It decides which try of a request reaches the server and which answer the other tries get. Unknown: the server may have processed the request, and its answer is lost.", idempotency.Table.Mermaid(idempotency.Free{})},
 		{"journal", "It decides which events the owner of a call may send to the client while the server writes the call to its log. Doubtful: it does not know whether the store has its last write. Broken, Mending: it sends all events at once, and repairs the log. Off: the log is gone.", journal.Table.Mermaid(journal.Waiting{})},
+		{"turnend", "It decides whether the end of a turn is final. If the user goes on soon after an end, the end is taken back: both parts become one turn.", turnend.Table.Mermaid(turnend.Final{})},
 		{"continuation", "It runs in a session that has taken a call over from a server that was killed. It decides which answer of the call this session continues, and when. Kept, Lost and TakenOver come from the journal: the newest answer, a response that was cut off, and what else is lost. Due: the session must continue the answer. Free: nobody speaks.", continuation.Table.Mermaid(continuation.Quiet{})},
 		{"remotecall", "It is one call of a remote tool by MCP. It decides whether the user is asked for approval, that the tool is called once, and how the call ends. Lost: another server goes on with the conversation.", remotecall.Table.Mermaid(remotecall.Writing{})},
 		{"session", "The composition connects the machines of a session. An arrow's label has the events that the second machine gets because of effects of the first one. *configure* is a change of the settings. *transcription* is the machine of the open turn; *transcription.final* and *transcription.older* are those of the last two committed turns.", flow},

@@ -35,6 +35,7 @@ func All() []Comparer {
 		compactionMachine(),
 		continuationMachine(),
 		remotecallMachine(),
+		turnendMachine(),
 		sessionMachine(),
 		sessionTextMachine(),
 		sessionEndMachine(),

@@ -25,6 +25,7 @@ var design = map[string][]string{
 	"generation":    {"GenerationEnds"},
 	"draft":         {"DraftEnds"},
 	"voicegate":     {"FailsClosed", "VerdictComes"},
+	"turnend":       {"EndsOnce", "JoinsWords", "EndIsFinalAtLast"},
 	"transcription": {"EOUNotLost", "UnavailableIsSticky"},
 	"compaction":    {"SingleFlight", "NoneAfterTeardown", "OverflowIsEventuallyCompacted"},
 	"remotecall":    {"CalledOnce", "OnlyApproved", "RunningEnds"},

@@ -16,6 +16,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/voicegate"
 	"github.com/antiphon-rt/antiphon/internal/coord/continuation"
 	"github.com/antiphon-rt/antiphon/internal/coord/remotecall"
+	"github.com/antiphon-rt/antiphon/internal/coord/turnend"
 )
 
 // kinds has all machines of a trace.
@@ -34,6 +35,7 @@ var ofSessions = map[string]kind{
 	"compaction":    of(compaction.Table, compaction.Monitor, compaction.State(compaction.Idle{}), compaction.Values),
 	"continuation":  of(continuation.Table, continuation.Monitor, continuation.State(continuation.Quiet{}), continuation.Values),
 	"remotecall":    of(remotecall.Table, remotecall.Monitor, remotecall.State(remotecall.Writing{}), remotecall.Values),
+	"turnend":       of(turnend.Table, turnend.Monitor, turnend.State(turnend.Final{}), turnend.Values),
 	"draft":         of(draft.Table, draft.Monitor, draft.State(draft.Idle{}), draft.Values),
 	"voicegate":     of(voicegate.Table, voicegate.Monitor, voicegate.State(voicegate.Waiting{}), voicegate.Values),
 	"synthesis":     of(synthesis.Table, synthesis.Monitor, synthesis.State(synthesis.Closed{}), synthesis.Values),
