@@ -66,6 +66,9 @@ func (s *Session) sendHello() {
 		if s.barge.Machine != nil { // the server may rely on the events about interruptions
 			hello.Key("barge_in").Bool(true)
 		}
+		if s.opts.TakeBack {
+			hello.Key("take_back").Bool(true)
+		}
 		if z, ok := s.opts.Dialer.(TimeZoner); ok {
 			if zone := z.TimeZone(); zone != "" {
 				hello.Key("time_zone").Text(zone)

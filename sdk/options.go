@@ -47,6 +47,10 @@ type Options struct {
 	// confirmed state.
 	NoPrediction bool
 
+	// TakeBack asks the server to take the end of the user's turn back if the user goes on within a second: then both parts are one entry of the
+	// transcript with one answer, and what the agent has begun to say is removed. A call of a tool waits for that second.
+	TakeBack bool
+
 	// DuckBy is by how many decibels the agent is softer while the user may be interrupting it: from 1 to 60, or 0 for 20.
 	DuckBy float64
 

@@ -152,6 +152,9 @@ type Config struct {
 	// AnswerAhead has sessions begin to answer when the end of the user's turn is likely and not certain. A wrong answer is thrown away, unheard: it
 	// costs work of the model and the synthesizer, two answers a turn at most.
 	AnswerAhead bool
+	// TakeBack has sessions take the end of a turn back if the user goes on within a second: both parts become one turn with one answer. Without it,
+	// clients that ask for it get it (antiphon.hello).
+	TakeBack bool
 	// Tools are tools that the Server runs itself when the model calls them, in every session beside those of its client. A client sees such a call
 	// as an item of type mcp_call.
 	Tools pipeline.ServerTools
@@ -212,6 +215,7 @@ func New(cfg Config) (*Server, error) {
 		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Stored: cfg.Stored, Grace: cfg.Grace, Keep: cfg.Keep,
 		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants, AnswerAhead: cfg.AnswerAhead,
 		Options: session.Options{Tools: cfg.Tools, MCP: mcp.New(cfg.MCP), Summaries: cfg.Summaries},
+		Options: session.Options{Tools: cfg.Tools, Summaries: cfg.Summaries, TakeBack: cfg.TakeBack},
 	}
 	s := &Server{mux: http.NewServeMux(), engine: engine, turn: turn, cfg: cfg}
 	metrics := telemetry.New(s.snapshot, cfg.Tracer)

@@ -56,7 +56,7 @@ type ClientOptions struct {
 
 // NewClient makes a client. Its error is that of sdk.New.
 func NewClient(o ClientOptions) (*Client, error) {
-	session, err := sdk.New(sdk.Options{Dialer: o.Dialer, Clock: o.Clock, TurnDetection: o.TurnDetection})
+	session, err := sdk.New(sdk.Options{Dialer: o.Dialer, Clock: o.Clock, TurnDetection: o.TurnDetection, TakeBack: true})
 	if err != nil {
 		return nil, err
 	}

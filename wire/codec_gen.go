@@ -1109,7 +1109,7 @@ func (e *AntiphonHello) SetID(id string) { e.EventID = id }
 func (*AntiphonHello) client() {}
 
 func (e *AntiphonHello) fields(c *codec) {
-	c.bind("event_id? metrics barge_in? sounds? time_zone? machines?", &e.EventID, &e.Metrics, &e.BargeIn, &e.Sounds, &e.TimeZone, (*rawObject)(&e.Machines))
+	c.bind("event_id? metrics barge_in? sounds? take_back? time_zone? machines?", &e.EventID, &e.Metrics, &e.BargeIn, &e.Sounds, &e.TakeBack, &e.TimeZone, (*rawObject)(&e.Machines))
 }
 
 // Type returns "antiphon.barge_in.candidate".

@@ -62,6 +62,7 @@ type talking struct {
 	OpusBitrate         int     `default:"40000" min:"6000" max:"128000" placeholder:"BITS" help:"Bit rate of the agent's audio over WebRTC, in bit/s: 6000 to 128000."`
 	RecogniserProcesses int     `default:"0" min:"0" placeholder:"N" help:"Processes of the recogniser: as many turns are recognised at a time. 0 takes what the recogniser needs by itself: 4, of parakeet 2."`
 	SummariseAt         float64 `default:"0.7" placeholder:"SHARE" help:"Share of the model's context above which the model gets a summary in place of the oldest items of the conversation: 0.1 to 0.95, or 0 for never."`
+	TakeBack            bool    `help:"Take the end of a turn back if the user goes on within a second, also for clients that have not asked for it: both parts become one turn with one answer."`
 	AnswerAhead         bool    `default:"true" negatable:"" help:"Begin to answer when the end of the user's turn is likely. A wrong answer is thrown away, unheard: it costs work of the models."`
 	SoundEvents         bool    `default:"true" negatable:"" help:"Tell clients that ask which sounds a turn has, such as speech or music. It takes 1 ms of a processor for each second of the turn."`
 }
@@ -176,7 +177,7 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 		return cfg, nil, err
 	}
 	cfg = server.Config{
-		Logger: logger, OpusBitrate: c.OpusBitrate, AnswerAhead: c.AnswerAhead, Summaries: conversation.SummaryLimits{At: c.SummariseAt, Off: c.SummariseAt == 0},
+		Logger: logger, OpusBitrate: c.OpusBitrate, AnswerAhead: c.AnswerAhead, TakeBack: c.TakeBack, Summaries: conversation.SummaryLimits{At: c.SummariseAt, Off: c.SummariseAt == 0},
 		Watch:    server.Watch{Logbooks: c.Logbooks, LogbookSound: c.LogbookSound, LogbooksKept: c.LogbooksKept},
 		Loopback: local, LoopbackOnly: local, Access: server.Access{Origins: c.Origin},
 	}

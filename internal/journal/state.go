@@ -38,6 +38,7 @@ type Client struct {
 	Metrics  bool
 	Sounds   bool
 	Reports  bool // it predicts barge-ins
+	TakeBack bool // it wants ends of turns taken back
 	TimeZone string
 }
 

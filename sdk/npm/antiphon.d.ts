@@ -99,6 +99,11 @@ export interface Options {
   muted?: boolean;
   /** false turns prediction off: the client does not duck the agent before the server has decided on a barge-in. */
   prediction?: boolean;
+  /**
+   * true: if the user goes on within a second after the end of a turn, both parts become one entry of the transcript with one answer. Tools are then called a
+   * second later.
+   */
+  takeBack?: boolean;
   /** By how many decibels the agent is softer while the user may be interrupting it: 1 to 60. Left out: 20. */
   duckBy?: number;
   /** Plays the agent. Left out: an element that is not in the page. */

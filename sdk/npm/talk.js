@@ -119,7 +119,7 @@ export class Talk {
     const of = (name) => this.#host.getAttribute(name) ?? undefined;
     const call = this.#page.connect({
       url: of("server"), key: this.#host.key ?? of("client-secret") ?? of("key"), model: of("model"), instructions: of("instructions"), voice: of("voice"), language: of("language"),
-      assets: of("assets"), prediction: of("prediction") !== "off", muted: this.#push || this.#is("muted"),
+      assets: of("assets"), prediction: of("prediction") !== "off", muted: this.#push || this.#is("muted"), takeBack: this.#is("take-back"),
       duckBy: number(of("duck-by")), volume: number(of("volume")), transport: of("transport"), microphone: of("microphone"), speaker: of("speaker"), tools: this.#host.tools,
       mediaStream: this.#host.mediaStream, turnDetection: this.#push ? { type: "manual" } : undefined,
     });

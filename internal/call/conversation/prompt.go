@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -21,7 +22,9 @@ type Ask struct {
 	Made     []*Item // the items that the response has made already; the model reads them after Input
 	Idle     bool    // the user has said nothing for idle_timeout_ms
 	// Said is what the user has said that is not an item yet; "" for nothing. Then no message may be left out.
-	Said       string
+	Said string
+	// From: Said stands for the item with this number and those after it, too; 0 for none.
+	From       machine.Item
 	Truncation wire.Truncation
 	// Once: messages that do not fit are left out of this request only. Without Once, later requests leave them out, too.
 	Once   bool
@@ -50,7 +53,11 @@ func (c *Conversation) Request(q pipeline.Request, a Ask) (Prompt, error) {
 	if a.HasInput {
 		all = append(c.inputMessages(a.Input, a.Format), c.messagesOf(a.Made)...)
 	} else {
-		all = c.messagesOf(c.upTo(a.Made))
+		items := c.upTo(a.Made)
+		if at, _ := c.span(a.From, 0); a.From != 0 && at >= 0 {
+			items = items[:at]
+		}
+		all = c.messagesOf(items)
 		if c.summary != "" {
 			q.Instructions += summaryHead + c.summary
 		}

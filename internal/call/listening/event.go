@@ -8,12 +8,13 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/internal/coord/turnend"
 	"github.com/antiphon-rt/antiphon/internal/engine/sounds"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
 // Event is something that the Listening has posted to its session: one of Report, VerdictDue, AudioDue, FallbackDue,
-// GateDue, IdleDue, SoundsFound, VoiceKnown, VoiceDue.
+// GateDue, IdleDue, EndDue, SoundsFound, VoiceKnown, VoiceDue.
 //
 //sumtype:decl
 type Event interface{ event() }
@@ -31,6 +32,8 @@ type (
 	GateDue turn.AskGate
 	// IdleDue: idle_timeout_ms has passed since timer Gen was set.
 	IdleDue struct{ Gen uint64 }
+	// EndDue ends the time in which the end of a turn is tentative.
+	EndDue turnend.Arm
 	// SoundsFound has the sounds of the turn that became the item ItemID. Err says why they are not known.
 	SoundsFound struct {
 		ItemID string
@@ -53,6 +56,7 @@ func (AudioDue) event()    {}
 func (FallbackDue) event() {}
 func (GateDue) event()     {}
 func (IdleDue) event()     {}
+func (EndDue) event()      {}
 func (SoundsFound) event() {}
 func (VoiceKnown) event()  {}
 func (VoiceDue) event()    {}
@@ -74,6 +78,8 @@ func (l *Listening) Handle(e Event, s *coord.State, facts Facts) room.List {
 		if e.Gen == l.idle {
 			return step(turn.IdleTimeout{})
 		}
+	case EndDue:
+		l.stepEnd(turnend.Expired{Turn: e.Turn})
 	case SoundsFound:
 		return l.soundsFound(e)
 	case VoiceKnown:

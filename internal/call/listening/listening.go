@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
@@ -17,6 +18,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
+	"github.com/antiphon-rt/antiphon/internal/coord/turnend"
 	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
 	"github.com/antiphon-rt/antiphon/internal/engine/sounds"
 	"github.com/antiphon-rt/antiphon/internal/env"
@@ -45,6 +47,8 @@ type Parts struct {
 	Conversation *conversation.Conversation
 	// Judgements, when not nil, learn of each frame whether it is speech, and have the last word.
 	Judgements Judgements
+	// TakeBack lets the session take the end of a turn back, whatever its client wants.
+	TakeBack bool
 	// Buffer is how many samples the input buffer holds.
 	Buffer int
 	// Memory is the budget of all sessions for audio that waits.
@@ -86,6 +90,7 @@ type Listening struct {
 	reducing string // the kind of noise reduction that is on; "" for none
 	workers  *env.Group
 	gate     voiceGate
+	ends     ends
 	tagging  int // how many turns the Tagger works on
 }
 
@@ -98,6 +103,7 @@ func NewListening(p Parts) (*Listening, error) {
 	in.judgements = p.Judgements
 	return &Listening{
 		Parts: p, input: in, speech: NewRecognitions(p), timers: env.NewTimers(p.Env), workers: env.NewGroup(p.Env), gate: voiceGate{turns: map[turn.ID]*gatedTurn{}},
+		ends: ends{state: turnend.Final{}, said: map[turn.ID]utterance{}},
 	}, nil
 }
 
@@ -133,6 +139,9 @@ func (l *Listening) Transcribing() int { return l.speech.recordings }
 // Configure takes over the settings of turn detection and noise reduction.
 func (l *Listening) Configure() {
 	l.input.Configure(l.Settings.TurnDetection())
+	if !l.takesBack() {
+		l.stepEnd(turnend.Fixed{})
+	}
 	l.reduceNoise()
 }
 
@@ -151,10 +160,10 @@ func (l *Listening) OpenPredicted(t turn.ID, answers bool, facts Facts, s *coord
 }
 
 // Likely returns the open turn if its end is likely, and what the user has said in it so far; 0 for none. The user has paused for 200 ms, and a
-// response will answer the turn.
-func (l *Listening) Likely(s *coord.State) (t turn.ID, said string) {
+// response will answer the turn. If the turn goes on with the one before, said has the words of both, in place of the item from and of those after it.
+func (l *Listening) Likely(s *coord.State) (t turn.ID, said string, from machine.Item) {
 	if td := l.Settings.TurnDetection(); td == nil || !td.CreateResponse || l.input.Voiced() || !l.trusts() {
-		return 0, ""
+		return 0, "", 0
 	}
 	switch s.Turn.(type) {
 	case turn.Speaking, turn.Confirming:
@@ -162,9 +171,12 @@ func (l *Listening) Likely(s *coord.State) (t turn.ID, said string) {
 	case turn.Idle, turn.Candidate:
 	}
 	if said = l.speech.Text(t); said == "" {
-		return 0, ""
+		return 0, "", 0
 	}
-	return t, said
+	if first, goesOn := l.before(t, 0, s); goesOn {
+		return t, joined(first.text, said), first.item
+	}
+	return t, said, 0
 }
 
 // --- audio

@@ -13,6 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/internal/coord/turnend"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -25,11 +26,13 @@ func (l *Listening) Turn(f turn.Effect, s *coord.State, facts Facts) (out room.L
 		view.AtEnd = facts.AtEnd
 		l.input.openCandidate(f.Turn, judge{}, facts.NearAnswer, view)
 		l.after("verdict", VerdictTimeout, VerdictDue{f.Turn})
+		l.stepEnd(turnend.Opened{Turn: f.Turn})
 	case turn.RejectCandidate:
 		l.timers.Stop("verdict")
 		l.speech.DropCandidate(f.Turn)
 		delete(l.gate.turns, f.Turn)
 		l.input.CandidateRejected()
+		l.stepEnd(turnend.Dropped{Turn: f.Turn})
 	case turn.OpenTurn:
 		return l.openTurn(f.Turn, s)
 	case turn.EmitSpeechStarted:
@@ -59,6 +62,7 @@ func (l *Listening) Turn(f turn.Effect, s *coord.State, facts Facts) (out room.L
 			l.speech.Drop(f.Turn)
 		}
 		delete(l.gate.turns, f.Turn)
+		l.stepEnd(turnend.Dropped{Turn: f.Turn})
 		l.ArmIdle(s)
 	case turn.BargeIn: // is the player's
 	}
@@ -69,6 +73,7 @@ func (l *Listening) Turn(f turn.Effect, s *coord.State, facts Facts) (out room.L
 func (l *Listening) openTurn(t turn.ID, s *coord.State) room.List {
 	l.timers.Stop("verdict")
 	l.stopIdle()
+	l.stepEnd(turnend.Opened{Turn: t})
 	l.after("audio", AudioTimeout, AudioDue{t})
 	l.input.buffer.DropBefore(l.speech.Open(t, l.input.TurnStart()))
 	return l.speech.Opened(t, l.speechView(s))
@@ -96,6 +101,7 @@ func (l *Listening) commitTurn(f turn.CommitTurn, facts Facts) (out room.List) {
 	out.Send(&wire.ConversationItemAdded{PreviousItemID: previous, Item: w})
 	out.Send(&wire.ConversationItemDone{PreviousItemID: previous, Item: w})
 	l.input.TurnEnded()
+	l.ended(f, it.Num(), len(pcm), facts.Strict)
 	if !f.Wordless {
 		l.tagSounds(w.ID, pcm)
 		out = append(out, l.guard(f.Turn, w.ID, pcm, facts)...)
@@ -131,7 +137,10 @@ func (l *Listening) Transcription(f transcription.Effect, s *coord.State, facts 
 			said := ""
 			if admitted {
 				said = d.Transcript.Text
+				out = append(out, l.worded(f.Turn, &d, s)...)
 				out = append(out, l.deliver(d)...)
+			} else {
+				l.stepEnd(turnend.Dropped{Turn: f.Turn})
 			}
 			out = append(out, room.Said{Turn: f.Turn, Text: said})
 			l.ArmIdle(s)
@@ -140,6 +149,7 @@ func (l *Listening) Transcription(f transcription.Effect, s *coord.State, facts 
 		admitted, left := l.leaveGate(f.Turn, facts)
 		out = left
 		out = append(out, room.Said{Turn: f.Turn})
+		l.stepEnd(turnend.Dropped{Turn: f.Turn})
 		if d, ok := l.speech.DeliverFailure(f.Turn); ok && admitted && !l.transcribeLater(d, s) {
 			out = append(out, l.deliver(d)...)
 		}

@@ -99,6 +99,8 @@ type Options struct {
 	MCP *mcp.Directory
 	// Principal is whose session it is, for tools whose work outlives the session; "" if the server has no keys.
 	Principal string
+	// TakeBack has the session take the end of a turn back if the user goes on, for clients that have not asked for it, too.
+	TakeBack bool
 	// Runs say how the client acts on runs.
 	Runs runs.Access
 	// Summaries say when the beginning of a long conversation is summarised.

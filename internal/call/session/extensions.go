@@ -22,7 +22,7 @@ func (c *Client) hello(o room.Origin, e *wire.AntiphonHello) (out room.List) {
 		client.Metrics, client.Sounds = client.Metrics || e.Metrics, client.Sounds || e.Sounds
 	} else {
 		c.Reconnects.Store(true)
-		client.Metrics, client.Reports, client.Sounds = e.Metrics, e.BargeIn, e.Sounds
+		client.Metrics, client.Reports, client.Sounds, client.TakeBack = e.Metrics, e.BargeIn, e.Sounds, e.TakeBack
 		c.Player.NewClient()
 		c.Settings.SetTimeZone(e.TimeZone)
 	}

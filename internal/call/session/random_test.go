@@ -70,6 +70,9 @@ func converse(t *testing.T, r *rand.Rand, media bool) {
 		c.settle(`"audio":{"input":{"turn_detection":{"type":"semantic_vad"}}}`)
 	}
 	c.settle(`"tools":[{"type":"function","name":"clock","parameters":{"type":"object"}}],"audio":{"input":{"transcription":{"model":"x"}}}`)
+	if r.IntN(2) == 0 {
+		c.send(`{"type":"antiphon.hello","take_back":true}`)
+	}
 	moves := []func(){
 		c.speaks, c.speaks, c.speaks, c.speaks, c.asks, c.asks, c.requestsResponses, c.changesBuffers, c.changesDetection, c.changesSound,
 		c.changesAnItem, c.changesAnItem, c.inserts, c.answersCall, c.appends, c.isLost, c.waits,
@@ -175,7 +178,7 @@ func (w *randomClient) appends() {
 
 // predicts sends random barge-in events.
 func (w *randomClient) predicts() {
-	w.send(`{"type":"antiphon.hello","event_id":"hello","barge_in":` + w.one("true", "true", "true", "false") + `}`)
+	w.send(`{"type":"antiphon.hello","event_id":"hello","barge_in":` + w.one("true", "true", "true", "false") + `,"take_back":` + w.one("true", "false") + `}`)
 	response := "resp_of_nobody"
 	for _, e := range w.All() {
 		if created, is := e.(*wire.ResponseCreated); is && w.r.IntN(3) > 0 {

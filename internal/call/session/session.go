@@ -118,7 +118,7 @@ func New(cfg Config) (*Session, error) {
 	parts := listening.Parts{
 		Env: cfg.Env, Log: s.log, Transcriber: cfg.Pipeline.Transcriber, EndOfTurn: cfg.Pipeline.EndOfTurn, Languages: cfg.Pipeline.Languages, Retranscriber: cfg.Pipeline.Retranscriber,
 		Guard: s.cfg.Guard, Noise: cfg.Pipeline.Noise, Sounds: cfg.Pipeline.Sounds,
-		Settings: s.settings,
+		Settings: s.settings, TakeBack: cfg.Options.TakeBack,
 		GateParts: listening.GateParts{
 			Gate: cfg.Pipeline.Gate, Trace: s.tracePart(), Broken: s.brokenPart(),
 		},
@@ -298,6 +298,7 @@ func (s *Session) settle() {
 			s.machines.later = s.machines.later[1:]
 			s.handle(e)
 		}
+		s.generator.HoldCalls(s.input.Tentative())
 		out := append(s.generator.Settle(&s.machines.state), s.summariser.Settle()...)
 		if !s.survival.Due() {
 			out = append(out, s.runs.Speak(&s.machines.state)...)
@@ -314,8 +315,8 @@ func (s *Session) settle() {
 
 // likely returns the turn whose end is likely.
 func (s *Session) likely() speaking.Likely {
-	t, text := s.input.Likely(&s.machines.state)
-	return speaking.Likely{Turn: t, Text: text}
+	t, text, from := s.input.Likely(&s.machines.state)
+	return speaking.Likely{Turn: t, Text: text, From: from}
 }
 
 // warmUp loads the back ends and then opens the session.

@@ -102,6 +102,8 @@ type order struct {
 	tokens  int // those of the request
 	// tools are the tools of the server that the request offers.
 	tools map[string]bool
+	// certain is closed when the end of the turn is final: the body passes on no call of a tool before. nil: it is final.
+	certain <-chan struct{}
 	// delivers lets the body end only when its audio is sent, since the audio goes out as events of the response.
 	delivers bool
 }
@@ -152,6 +154,9 @@ func (p stages) answer(ctx context.Context, o order, more <-chan order, post fun
 			if d, is := e.(Delta); is {
 				c, done := d.Event.(pipeline.ToolCallDone)
 				calls = calls || done && o.tools[c.Name]
+				if !o.mayPass(ctx, d.Event) {
+					return false
+				}
 			}
 			return post(e)
 		})
@@ -170,6 +175,24 @@ func (p stages) answer(ctx context.Context, o order, more <-chan order, post fun
 		if !goesOn {
 			return total, nil
 		}
+	}
+}
+
+// mayPass waits, where ev is of a call of a tool, until the end of the turn is final. It reports false if ctx ends before.
+func (o *order) mayPass(ctx context.Context, ev pipeline.ModelEvent) bool {
+	switch ev.(type) {
+	case pipeline.ToolCallDelta, pipeline.ToolCallDone:
+	default:
+		return true
+	}
+	if o.certain == nil {
+		return true
+	}
+	select {
+	case <-o.certain:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

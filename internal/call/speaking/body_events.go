@@ -44,6 +44,9 @@ func (g *Generator) order(r *Response, p conversation.Prompt) order {
 		id: r.id, request: p.Request, tokens: p.Tokens, tools: r.tools.offered, delivers: !g.Player.ServerPaced(),
 		speech: pipeline.Utterance{Voice: set.Audio.Output.Voice, Speed: set.Audio.Output.Speed},
 	}
+	if g.uncertain != nil && r.turn != nil {
+		o.certain = g.uncertain
+	}
 	if r.object.Audio != nil {
 		o.speech.Voice = r.object.Audio.Voice
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/draft"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
@@ -23,6 +24,8 @@ var drafted = room.Machine[draft.State, draft.Event, draft.Effect, draft.Seen]{N
 type Likely struct {
 	Turn turn.ID
 	Text string // what the user has said so far
+	// From: the text stands for this item of the conversation and those after it, too; 0 for none.
+	From machine.Item
 }
 
 // drafts is the state of answering ahead. The zero value has no draft.
@@ -84,7 +87,7 @@ func (g *Generator) tryAhead(l Likely) {
 	}
 	d.of = l
 	if d.cost < maxDrafts {
-		if o, ok := g.orderAhead(l.Text); ok {
+		if o, ok := g.orderAhead(l); ok {
 			d.cost++
 			g.draft(draft.Likely{Turn: l.Turn}, o)
 			return
@@ -95,15 +98,15 @@ func (g *Generator) tryAhead(l Likely) {
 	}
 }
 
-// orderAhead returns what a draft has to make after the user has said a text. ok is false if no response could begin now, and where the model
+// orderAhead returns what a draft for l has to make. ok is false if no response could begin now, and where the model
 // hears: it needs the audio of the whole turn.
-func (g *Generator) orderAhead(said string) (o order, ok bool) {
+func (g *Generator) orderAhead(l Likely) (o order, ok bool) {
 	if g.Conversation.Hears() || g.Player.OnAir() != nil || g.awaits() || g.Conversation.Pending() {
 		return o, false
 	}
 	name := ""
 	r := g.newResponse(0, cause{}, &name)
-	p, err := g.Conversation.Request(g.withoutMessages(r), conversation.Ask{Said: said})
+	p, err := g.Conversation.Request(g.withoutMessages(r), conversation.Ask{Said: l.Text, From: l.From})
 	if err != nil || ratelimit.Admit(g.Limits) != nil {
 		return o, false
 	}

@@ -74,6 +74,12 @@ type Generator struct {
 	asked  []toolRun               // calls that wait for approval
 	again  int                     // those of them that CallAgain has called
 	closed bool                    // the session has ended
+	runs   map[int]toolRun // tools of the server that run, by their numbers
+	called int             // how many have been called
+	again  int             // those of them that CallAgain has called
+	closed bool            // the session has ended
+	// uncertain is closed when no end of a turn is tentative any more; nil when none is.
+	uncertain chan struct{}
 }
 
 // New returns a Generator without responses.
@@ -302,6 +308,17 @@ func (g *Generator) stepWith(r *Response, e generation.Event, o *order) room.Lis
 		}
 	}
 	return out
+}
+
+// HoldCalls holds back the calls of tools of all answers to turns while the end of a turn is tentative.
+func (g *Generator) HoldCalls(tentative bool) {
+	switch {
+	case tentative && g.uncertain == nil:
+		g.uncertain = make(chan struct{})
+	case !tentative && g.uncertain != nil:
+		close(g.uncertain)
+		g.uncertain = nil
+	}
 }
 
 // Settle charges the responses that have ended, begins the bodies whose input is complete, reports bodies that were refused, and forgets

@@ -49,7 +49,7 @@ func (c *call) options(o js.Value) sdk.Options {
 	microphone := o.Get("microphone")
 	s := sdk.Options{
 		Dialer: c.dialer, Model: field(o, "model"), Instructions: field(o, "instructions"), Voice: field(o, "voice"),
-		Language: field(o, "language"), TextReplies: truthy(o, "textReplies"), Muted: truthy(o, "muted"),
+		Language: field(o, "language"), TextReplies: truthy(o, "textReplies"), Muted: truthy(o, "muted"), TakeBack: truthy(o, "takeBack"),
 		Microphone: field(o, "microphone"), Speaker: field(o, "speaker"),
 		NoMicrophone: microphone.Type() == js.TypeBoolean && !microphone.Bool(), NoPrediction: o.Get("prediction").Equal(js.ValueOf(false)),
 		Log: func(line string) { c.tell("note", line) },
