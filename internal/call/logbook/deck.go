@@ -257,7 +257,7 @@ func (d *Deck) Side(m Message) *link.SidebandController {
 	}
 	c := d.numbers[m.From]
 	if c == nil {
-		c = &link.SidebandController{Rules: m.Rules, Answer: func(link.Event) {}}
+		c = &link.SidebandController{Rules: m.Rules, Answer: func(link.Event) {}, Tab: new(link.EventTab)}
 		d.numbers[m.From] = c
 	}
 	return c
