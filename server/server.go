@@ -214,8 +214,7 @@ func New(cfg Config) (*Server, error) {
 		ICE: ice, Engine: engine, Pipeline: cfg.Pipeline, Settings: begin, Version: Version, Logger: cfg.Logger,
 		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Stored: cfg.Stored, Grace: cfg.Grace, Keep: cfg.Keep,
 		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants, AnswerAhead: cfg.AnswerAhead,
-		Options: session.Options{Tools: cfg.Tools, MCP: mcp.New(cfg.MCP), Summaries: cfg.Summaries},
-		Options: session.Options{Tools: cfg.Tools, Summaries: cfg.Summaries, TakeBack: cfg.TakeBack},
+		Options: session.Options{Tools: cfg.Tools, MCP: mcp.New(cfg.MCP), Summaries: cfg.Summaries, TakeBack: cfg.TakeBack},
 	}
 	s := &Server{mux: http.NewServeMux(), engine: engine, turn: turn, cfg: cfg}
 	metrics := telemetry.New(s.snapshot, cfg.Tracer)

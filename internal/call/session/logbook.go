@@ -29,7 +29,7 @@ import (
 var codec = logbook.NewCodec([]any{
 	logbook.Message{}, logbook.Audio{}, logbook.Missing{}, logbook.Warm{}, logbook.FirstFrame{}, logbook.Leaving{}, logbook.Settled{}, logbook.Handled{}, logbook.NotBooked{},
 	coord.OfConn{}, conn.Close{}, conn.Lost{}, conn.Restored{},
-	listening.Report{}, listening.VerdictDue{}, listening.AudioDue{}, listening.FallbackDue{}, listening.GateDue{}, listening.IdleDue{}, listening.SoundsFound{},
+	listening.Report{}, listening.VerdictDue{}, listening.AudioDue{}, listening.FallbackDue{}, listening.GateDue{}, listening.IdleDue{}, listening.EndDue{}, listening.SoundsFound{},
 	listening.VoiceKnown{}, listening.VoiceDue{}, listening.Ready{}, listening.Refused{}, listening.Partial{}, listening.Ending{}, listening.Final{}, listening.Failed{},
 	listening.Recorded{}, listening.Retranscribed{},
 	speaking.Drained{}, speaking.ReadyDue{}, speaking.HeardDue{}, speaking.TailOver{},
@@ -126,7 +126,7 @@ func (s *Session) fromLogbook(v any) event {
 // booked is the configuration of a session in a logbook.
 type booked struct {
 	Settings                                wire.Session
-	AnswerAhead                             bool
+	AnswerAhead, TakeBack                   bool
 	Grace, Keep, Longest, LongestCall, Left time.Duration
 	Locks                                   []string
 	Principal, Token                        string
@@ -162,7 +162,7 @@ func (s *Session) connect(to link.Link) (link.Link, link.Capabilities) {
 	if !s.deck.Plays() {
 		o, k := s.cfg.Options, s.cfg.Kept
 		b := booked{
-			Settings: s.cfg.Settings, AnswerAhead: s.cfg.AnswerAhead, Grace: s.cfg.Grace, Keep: s.cfg.Keep, Longest: s.cfg.Longest, LongestCall: k.Longest,
+			Settings: s.cfg.Settings, AnswerAhead: s.cfg.AnswerAhead, TakeBack: o.TakeBack, Grace: s.cfg.Grace, Keep: s.cfg.Keep, Longest: s.cfg.Longest, LongestCall: k.Longest,
 			Locks: s.cfg.Locks, Principal: o.Principal, Token: k.Token, Acts: o.Runs.Act != nil, Keyed: o.Runs.Keyed, Summaries: o.Summaries,
 			Call: k.Call, Restore: k.Restore, Stages: logbook.StagesOf(s.cfg.Pipeline, o.Tools), Link: logbook.LinkOf(to, can),
 		}
@@ -185,7 +185,7 @@ func (s *Session) connect(to link.Link) (link.Link, link.Capabilities) {
 func (b *booked) config(d *logbook.Deck) Config {
 	cfg := Config{
 		Settings: b.Settings, AnswerAhead: b.AnswerAhead, Grace: b.Grace, Keep: b.Keep, Longest: b.Longest, Locks: b.Locks, Logger: slog.New(slog.DiscardHandler),
-		Options: Options{Principal: b.Principal, Summaries: b.Summaries}, Env: d, deck: d,
+		Options: Options{Principal: b.Principal, Summaries: b.Summaries, TakeBack: b.TakeBack}, Env: d, deck: d,
 		Kept: Kept{Token: b.Token, Call: b.Call, Restore: b.Restore, Longest: b.LongestCall},
 	}
 	cfg.Pipeline, cfg.Options.Tools = b.Stages.Stand()

@@ -74,10 +74,6 @@ type Generator struct {
 	asked  []toolRun               // calls that wait for approval
 	again  int                     // those of them that CallAgain has called
 	closed bool                    // the session has ended
-	runs   map[int]toolRun // tools of the server that run, by their numbers
-	called int             // how many have been called
-	again  int             // those of them that CallAgain has called
-	closed bool            // the session has ended
 	// uncertain is closed when no end of a turn is tentative any more; nil when none is.
 	uncertain chan struct{}
 }
