@@ -12,7 +12,7 @@ SEED     ?=
 export PATH := $(PATH):/usr/local/go/bin
 export GOTOOLCHAIN ?= auto
 # A checkout that git does not trust must still build. Without the paths of a clone, all clones share what was compiled.
-export GOFLAGS += -buildvcs=false -trimpath
+export GOFLAGS := $(strip $(filter-out -buildvcs=false -trimpath,$(GOFLAGS)) -buildvcs=false -trimpath)
 # No C: the binary needs none, and every step then shares what was compiled. The race detector alone turns it on.
 export CGO_ENABLED := 0
 # How long a test of gomega waits that names no time. Its own default is 1 s, and a busy machine may stand still for longer. Only a failing
