@@ -107,9 +107,11 @@ type Handler struct {
 
 	taking *takeover.Taking
 
-	attempts budget.Attempts[shareOf]
-	keyed    budget.Attempts[secrets.ID] // the requests with an idempotency key
-	load     load.Meter
+	attempts struct {
+		calls budget.Attempts[shareOf]
+		keyed budget.Attempts[secrets.ID] // requests with an idempotency key
+	}
+	load load.Meter
 
 	mu     sync.Mutex
 	calls  map[string]*callEntry // by call id

@@ -22,7 +22,7 @@ func (h *Handler) countsOnce(next endpoint) endpoint {
 	}
 	return func(w http.ResponseWriter, r *http.Request, who requester) *problem {
 		if who.secret != nil && r.Header["Idempotency-Key"] != nil { // else one secret could use up the keys of all
-			if wait := h.keyed.Take(who.secret.ID, h.rules.Load().CallAttempts, h.env.Now()); wait > 0 {
+			if wait := h.attempts.keyed.Take(who.secret.ID, h.rules.Load().CallAttempts, h.env.Now()); wait > 0 {
 				return rateLimited(wait)
 			}
 		}

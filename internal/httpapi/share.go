@@ -213,7 +213,7 @@ func (h *Handler) attempt(who requester) *problem {
 		if s.of.kind == ofPrincipal {
 			continue // it has a budget of requests
 		}
-		if wait := h.attempts.Take(s.of, h.rules.Load().CallAttempts, h.env.Now()); wait > 0 {
+		if wait := h.attempts.calls.Take(s.of, h.rules.Load().CallAttempts, h.env.Now()); wait > 0 {
 			return rateLimited(wait)
 		}
 	}
