@@ -37,7 +37,10 @@ func open(t *testing.T, script *scripted.Script, change func(*server.Config)) *h
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	cfg := server.Config{
 		Pipeline: p, Loopback: true, AnswerAhead: true,
-		Watch: server.Watch{CheckInvariants: true, Record: protocolcheck.Both(&h.record, record), Trace: protocolcheck.Both(&h.trace, trace)},
+		Watch: server.Watch{
+			CheckInvariants: true, Record: protocolcheck.Both(&h.record, record), Trace: protocolcheck.Both(&h.trace, trace),
+			Logbooks: t.TempDir(), LogbookSound: len(t.Name())%2 == 0,
+		},
 	}
 	if change != nil {
 		change(&cfg)
@@ -60,6 +63,7 @@ func open(t *testing.T, script *scripted.Script, change func(*server.Config)) *h
 			g.Expect(record.Close()).To(gomega.Succeed())
 		}
 		h.check(t)
+		g.Expect(rig.Replay(cfg.Logbooks)).To(gomega.Succeed(), "every session plays again from its logbook")
 	})
 	return h
 }

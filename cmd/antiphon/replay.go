@@ -41,7 +41,8 @@ func (r *replay) play(book io.Reader, in io.Reader, out io.Writer) error {
 		}
 		if r.Story || r.Step {
 			for line := range strings.Lines(m.Story()) {
-				fmt.Fprintln(out, terminal.Clean(strings.TrimSuffix(line, "\n")))
+				said := strings.TrimLeft(line, " ")
+				fmt.Fprintln(out, line[:len(line)-len(said)]+terminal.Clean(strings.TrimSuffix(said, "\n")))
 			}
 		}
 		if r.Step && m.Story() != "" {

@@ -32,6 +32,8 @@ type Server struct {
 	http   *httptest.Server
 	trace  *os.File // nil, or the file that `make trace-check` reads
 	record *os.File // nil, or the record that belongs to the trace
+
+	logbooks string // a folder; each session plays again at the end
 }
 
 // Serve starts a server. The caller closes the pipeline. Pages of these origins may call the server, besides its own pages.
@@ -44,9 +46,12 @@ func Serve(p *pipeline.Pipeline, logger *slog.Logger, origins ...string) (*Serve
 	if s.record, err = protocolcheck.RecordOf(s.trace); err != nil {
 		return nil, errors.Join(err, s.trace.Close())
 	}
+	if s.logbooks, err = os.MkdirTemp("", "logbooks"); err != nil {
+		return nil, err
+	}
 	s.server, err = server.New(server.Config{
 		Pipeline: p, Logger: logger, Page: web.Handler(web.Options{}), Loopback: true, Access: server.Access{Origins: origins},
-		Watch: server.Watch{Record: protocolcheck.Both(s.Events, s.record), Trace: protocolcheck.Both(s.Steps, s.trace)},
+		Watch: server.Watch{Record: protocolcheck.Both(s.Events, s.record), Trace: protocolcheck.Both(s.Steps, s.trace), Logbooks: s.logbooks},
 	})
 	if err != nil {
 		return nil, err
@@ -68,6 +73,7 @@ func (s *Server) Close() error {
 	defer cancel()
 	err := errors.Join(s.server.Close(ctx), s.http.Config.Shutdown(ctx))
 	s.http.Close()
+	err = errors.Join(err, Replay(s.logbooks), os.RemoveAll(s.logbooks))
 	if s.trace != nil {
 		err = errors.Join(err, s.trace.Close(), s.record.Close())
 	}

@@ -1,6 +1,6 @@
 package logbook
 
-// The form of values on a logbook: JSON that says the types behind interfaces.
+// The form of values in a logbook: JSON that says the types behind interfaces.
 
 import (
 	"encoding/base64"
@@ -64,7 +64,7 @@ func (c *Codec) append(dst []byte, v reflect.Value, sound bool) ([]byte, error) 
 	case reflect.Struct:
 		return c.appendStruct(dst, v, sound)
 	}
-	return dst, fmt.Errorf("a %s has no place on a logbook", v.Type())
+	return dst, fmt.Errorf("a %s has no place in a logbook", v.Type())
 }
 
 // appendText encodes a text. One that is no UTF-8 is an array with its bytes in base64.
@@ -85,7 +85,7 @@ func (c *Codec) appendInterface(dst []byte, v reflect.Value, sound bool) ([]byte
 	}
 	of := v.Elem().Type()
 	if c.types[of.String()] != of {
-		return dst, fmt.Errorf("a %s has no place on a logbook", of)
+		return dst, fmt.Errorf("a %s has no place in a logbook", of)
 	}
 	dst = append(appendText(append(dst, '{'), of.String()), ':')
 	dst, err := c.append(dst, v.Elem(), sound)
@@ -141,7 +141,7 @@ func (c *Codec) appendStruct(dst []byte, v reflect.Value, sound bool) (_ []byte,
 			continue
 		}
 		if !f.IsExported() {
-			return dst, fmt.Errorf("%s.%s has no place on a logbook", v.Type(), f.Name)
+			return dst, fmt.Errorf("%s.%s has no place in a logbook", v.Type(), f.Name)
 		}
 		if dst[len(dst)-1] != '{' {
 			dst = append(dst, ',')
@@ -273,7 +273,7 @@ func (c *Codec) decodeSlice(text []byte, v reflect.Value) error {
 	return nil
 }
 
-// fault is an error on a logbook.
+// fault is an error in a logbook.
 type fault struct {
 	Text string
 	Is   []string                     // the texts of those of Codec.same that it is

@@ -104,7 +104,7 @@ func (d *Deck) begin(in json.RawMessage) {
 	d.entry, d.sends = Entry{At: d.present.Load(), In: in}, 0
 }
 
-// Took begins the entry of an event; in is its form on the logbook.
+// Took begins the entry of an event; in is its form in the logbook.
 func (d *Deck) Took(in any) {
 	text, err := d.codec.Append(nil, &in, d.sound)
 	if err != nil {
@@ -215,7 +215,7 @@ func (d *Deck) Speech(is bool) bool {
 
 // --- messages
 
-// Message returns a message as it is on the logbook. Without sound, audio in it is silence.
+// Message returns a message as it is in the logbook. Without sound, audio in it is silence.
 func (d *Deck) Message(from *link.SidebandController, text []byte) Message {
 	m := Message{Text: text}
 	if from != nil {

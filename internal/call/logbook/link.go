@@ -93,7 +93,7 @@ func (d *Deck) send(own func() error) (err error) {
 	d.sends++
 	what := "send-" + strconv.Itoa(d.sends)
 	if d.plays != nil {
-		if !d.plays.has(what) {
+		if d.plays.pass(); !d.plays.has(what) {
 			return nil
 		}
 		return Ask[error](d, what, nil)

@@ -60,13 +60,14 @@ type Writer struct {
 	lines  chan []byte
 	queued atomic.Int64
 	ended  bool
+	most   int64 // the bytes of the file
 	once   sync.Once
 	done   chan struct{}
 }
 
 // NewWriter returns a Writer that writes to out, and closes it. start starts a goroutine.
 func NewWriter(out io.WriteCloser, start func(func())) *Writer {
-	w := &Writer{out: out, lines: make(chan []byte, maxLines), done: make(chan struct{})}
+	w := &Writer{out: out, most: MaxBytes, lines: make(chan []byte, maxLines), done: make(chan struct{})}
 	start(w.run)
 	return w
 }
@@ -117,7 +118,7 @@ func (w *Writer) run() {
 		if _, failed = zip.Write(line); n%flushed == flushed-1 && failed == nil {
 			failed = zip.Flush()
 		}
-		if n++; count.n > MaxBytes && failed == nil {
+		if n++; count.n > w.most && failed == nil {
 			failed = errors.New(Full)
 			_ = json.NewEncoder(zip).Encode(Entry{End: Full}) // the reader finds a logbook that is cut off
 		}
@@ -173,7 +174,9 @@ func (r *Reader) Next() (e Entry, err error) {
 		return e, fmt.Errorf("the logbook is cut off after %d entries: %s", r.n, why)
 	}
 	r.n++
-	if err := json.Unmarshal(r.lines.Bytes(), &e); err != nil {
+	if err := json.Unmarshal(r.lines.Bytes(), &e); err != nil && r.lines.Err() != nil {
+		return e, fmt.Errorf("the logbook is cut off after %d entries: %w", r.n-1, r.lines.Err())
+	} else if err != nil {
 		return e, fmt.Errorf("entry %d of the logbook cannot be read: %w", r.n, err)
 	}
 	return e, nil

@@ -54,11 +54,13 @@ const maxAudio = 4 * 3600 * 24000
 // player is the part of a Deck that plays.
 type player struct {
 	in     *Reader
+	deck   *Deck
 	want   Entry
 	n      int
 	at     int // the next answer
 	bit    int // the next bit of it
 	failed *Difference
+	after  int  // what the session had done before that
 	quiet  bool // the logbook is over
 	audio  int  // samples of all audio so far
 }
@@ -85,10 +87,11 @@ func Play(in io.Reader, codec *Codec, config any) (*Deck, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the configuration in the logbook, of antiphon %.40s, cannot be played by this version: %w", h.Version, err)
 	}
-	return &Deck{
+	d := &Deck{
 		Env: still{env.System()}, codec: codec, sound: h.Sound, began: h.Began, names: rand.NewChaCha8([32]byte(h.Seed)), numbers: map[int]*link.SidebandController{},
-		plays: &player{in: r},
-	}, nil
+	}
+	d.plays = &player{in: r, deck: d}
+	return d, nil
 }
 
 // Begun returns what is known before the first entry is played.
@@ -212,7 +215,7 @@ func (p *player) speech() bool {
 
 func (p *player) differ(want, got string) {
 	if p.failed == nil {
-		p.failed = &Difference{Want: shortened(want), Got: shortened(got)}
+		p.failed, p.after = &Difference{Want: shortened(want), Got: shortened(got)}, len(p.deck.entry.Did)
 	}
 }
 
@@ -220,6 +223,9 @@ func (p *player) differ(want, got string) {
 func (p *player) compare(did []string) {
 	p.pass()
 	const nothing = "does nothing more"
+	if p.failed != nil { // what the session did then follows from that
+		did, p.want.Did = did[:p.after], p.want.Did[:min(p.after, len(p.want.Did))]
+	}
 	for i := range max(len(did), len(p.want.Did)) {
 		want, got := nothing, nothing
 		if i < len(p.want.Did) {
@@ -229,10 +235,8 @@ func (p *player) compare(did []string) {
 			got = did[i]
 		}
 		if want != got {
-			if p.failed == nil || got != nothing { // without the answer, the session could not go on
-				p.failed = nil
-				p.differ(want, got)
-			}
+			p.failed = nil
+			p.differ(want, got)
 			return
 		}
 	}

@@ -53,11 +53,11 @@ func samples(in any) int {
 	return 0
 }
 
-// Story says a moment in the words of docs/glossary.md. It is empty for a moment without anything to tell, such as a frame of silence.
+// Story says a moment in the words of docs/glossary.md. It is empty for a moment without anything to tell, such as audio that changes nothing.
 func (m Moment) Story() string {
 	var b strings.Builder
 	came := came(m.In)
-	if _, frame := m.In.(Audio); frame && len(m.Did) == 0 {
+	if _, frame := m.In.(Audio); (frame || m.Number == 1) && len(m.Did) == 0 {
 		return ""
 	}
 	fmt.Fprintf(&b, "%9.3f s  %s.\n", m.At.Seconds(), came)

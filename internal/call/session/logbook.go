@@ -225,8 +225,9 @@ func Replay(in io.Reader, each func(logbook.Moment) error) (played logbook.Playe
 	for played.End == "" {
 		m, end, err := d.Next(play)
 		if err == nil && end == "" {
-			played.Entries, played.Lasted = m.Number, m.At
-			err = each(m)
+			if err = each(m); err == nil {
+				played.Entries, played.Lasted = m.Number, m.At
+			}
 		}
 		if played.End = end; errors.Is(err, logbook.ErrStop) {
 			break
@@ -260,6 +261,7 @@ func (s *Session) replay(n int, in any, cfg Config, l logbook.Link) (*Session, e
 	if e == nil || s.end.forgotten {
 		return s, fmt.Errorf("a %T is no event of this session", in)
 	}
+	defer s.recoverActor() // as in run
 	s.take(e)
 	return s, nil
 }

@@ -1,0 +1,33 @@
+package rig
+
+// The logbooks of a server, played again.
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/antiphon-rt/antiphon/internal/call/logbook"
+	"github.com/antiphon-rt/antiphon/internal/call/session"
+)
+
+// Replay plays each logbook in a folder. The error names those that do not play as they were recorded, up to the end of their sessions.
+func Replay(folder string) (err error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.logbook"))
+	for _, name := range files {
+		f, failed := os.Open(name)
+		if failed != nil {
+			return failed
+		}
+		played, failed := session.Replay(f, func(logbook.Moment) error { return nil })
+		if failed == nil && played.End != logbook.Over {
+			failed = fmt.Errorf("it ends after %d entries: %s", played.Entries, played.End)
+		}
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", filepath.Base(name), failed))
+		}
+		err = errors.Join(err, f.Close())
+	}
+	return err
+}
