@@ -26,13 +26,26 @@ compile() {
 	cp .cache/tinygo/root/targets/wasm_exec.js "$1"
 }
 
-folders=$(GOOS=js GOARCH=wasm go list -deps -f '{{if and .Module .Module.Main}}{{.Dir}}{{end}}' ./wasm ./web/app)
-# shellcheck disable=SC2086 # a list of words
-out=$(kept compiled)/$({ programs && content_of go.mod go.sum tools/tinygo scripts/sdk.sh scripts/tinygo.sh scripts/wasm-opt.sh $folders; } | sha256sum | cut -c -40)
+# folder prints where the programs are kept that are made of the present files of this module and of these versions of others.
+of() { GOOS=js GOARCH=wasm go list -deps -f "$1" ./wasm ./web/app; }
+folder() {
+	# shellcheck disable=SC2016 # Go's own variables
+	files=$(of '{{if and .Module .Module.Main}}{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}} {{end}}{{range .EmbedFiles}}{{$d}}/{{.}} {{end}}{{end}}')
+	# shellcheck disable=SC2086 # a list of words
+	echo "$(kept compiled)/$({ programs && of '{{if and .Module (not .Module.Main)}}{{.Module}}{{end}}' &&
+		content_of tools/tinygo scripts/sdk.sh scripts/tinygo.sh scripts/wasm-opt.sh $files; } | sha256sum | cut -c -40)"
+}
+out=$(folder)
 if [ ! -d "$out" ]; then
+	rm -rf "$out.$$"
 	mkdir -p "$out.$$"
 	compile "$out.$$"
 	rm -f "$out.$$/first.wasm" "$out.$$/stress.wasm"
+	[ "$(folder)" = "$out" ] || {
+		rm -rf "$out.$$"
+		echo "sdk: the sources have changed while they were compiled: run make sdk again" >&2
+		exit 1
+	}
 	mv -T "$out.$$" "$out" 2>/dev/null || rm -rf "$out.$$" # another clone was faster
 fi
 
