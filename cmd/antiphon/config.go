@@ -63,7 +63,9 @@ func begin(file *config.File, p *pipeline.Pipeline, cfg *server.Config) (err err
 	if err != nil {
 		return fmt.Errorf("%s: %w", file.Path, err)
 	}
-	cfg.Tools, err = file.ServerTools(config.Env{Logger: cfg.Logger})
+	if cfg.Tools, err = file.ServerTools(config.Env{Logger: cfg.Logger}); err == nil {
+		cfg.MCP, err = file.MCPServers(config.Env{Logger: cfg.Logger})
+	}
 	return err
 }
 

@@ -16,13 +16,15 @@ import (
 
 	"github.com/antiphon-rt/antiphon/cmd/antiphon/internal/terminal"
 	"github.com/antiphon-rt/antiphon/internal/engine/probe"
+	"github.com/antiphon-rt/antiphon/internal/mcp"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
 )
 
 type doctor struct {
-	Pipeline string `arg:"" optional:"" placeholder:"best|embedded|sherpa|scripted|FILE.yaml" help:"What to look at, as for --pipeline of serve. Without it: the configuration, or best where there is none."`
-	Config   string `type:"existingfile" placeholder:"FILE.yaml" help:"The configuration; without the flag, antiphon.yaml in this folder."`
+	Pipeline string     `arg:"" optional:"" placeholder:"best|embedded|sherpa|scripted|FILE.yaml" help:"What to look at, as for --pipeline of serve. Without it: the configuration, or best where there is none."`
+	servers  mcp.Config `kong:"-"`
+	Config   string     `type:"existingfile" placeholder:"FILE.yaml" help:"The configuration; without the flag, antiphon.yaml in this folder."`
 }
 
 // doctorTimeout limits how long the components may take to load and to be tried.
@@ -52,6 +54,21 @@ func (d *doctor) run(ctx context.Context, w io.Writer) (err error) {
 	}
 	reduceNoise(p, slog.New(slog.DiscardHandler))
 	diagnoseNoise(w, p.Noise.Component())
+	return errors.Join(err, diagnoseMCP(ctx, w, d.servers))
+}
+
+// diagnoseMCP connects to each MCP server of the configuration, and says how many tools it has.
+func diagnoseMCP(ctx context.Context, w io.Writer, c mcp.Config) (err error) {
+	for _, s := range c.Servers {
+		open, tools, bad := mcp.New(c).Open(ctx, "", mcp.Definition{Label: s.Name})
+		open.Close()
+		if bad != nil {
+			fmt.Fprintf(w, "The MCP server %s does not work: %s\n", s.Name, terminal.Clean(bad.Error()))
+			err = errNotWorking
+			continue
+		}
+		fmt.Fprintf(w, "The MCP server %s works: it has %d tools.\n", s.Name, len(tools))
+	}
 	return err
 }
 
@@ -107,6 +124,9 @@ func (d *doctor) open(ctx context.Context) (p *pipeline.Pipeline, name string, e
 	flags := serve{Config: path}
 	file, err := flags.readConfig(nil)
 	if err != nil {
+		return nil, "", err
+	}
+	if d.servers, err = file.MCPServers(config.Env{Logger: logger}); err != nil {
 		return nil, "", err
 	}
 	p, err = file.Pipeline(ctx, config.Env{Logger: logger, RecogniserProcesses: flags.RecogniserProcesses})

@@ -104,7 +104,7 @@ func (s *Session) handle(e event) {
 		s.doFor(s.runs.Handle(e.Event, &s.machines.state))
 	case remoteEvent:
 		s.survival.Touch()
-		s.do(s.remote.Handle(e.Event))
+		s.do(s.client.Remote.Handle(e.Event))
 	case leaving:
 		out, waits := s.lifetime.Leave(&s.machines.state)
 		s.do(out)

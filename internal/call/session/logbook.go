@@ -131,14 +131,19 @@ type booked struct {
 	Locks                                   []string
 	Principal, Token                        string
 	Acts, Keyed, Journalled                 bool
-	Servers                                 []string // of MCP, the operator's
-	NoURLs, AnswerRemote                    bool
+	MCP                                     bookedServers
 	Summaries                               conversation.SummaryLimits
 	Call                                    journal.Call
 	Restore                                 *journal.State
 	Epoch                                   uint32
 	Stages                                  logbook.Stages
 	Link                                    logbook.Link
+}
+
+// bookedServers are the MCP servers of a session in a logbook.
+type bookedServers struct {
+	Names          []string // of the operator's servers
+	NoURLs, Answer bool
 }
 
 // pass has all that a session gets from cfg pass a deck, and returns the deck; nil if the session is neither recorded nor played.
@@ -167,9 +172,9 @@ func (s *Session) connect(to link.Link) (link.Link, link.Capabilities) {
 			Call: k.Call, Restore: k.Restore, Stages: logbook.StagesOf(s.cfg.Pipeline, o.Tools), Link: logbook.LinkOf(to, can),
 		}
 		b.Settings.Tools = mcp.Hide(b.Settings.Tools)
-		b.NoURLs, b.AnswerRemote = o.MCP.NoURLs, o.MCP.Answer
+		b.MCP.NoURLs, b.MCP.Answer = o.MCP.NoURLs, o.MCP.Answer
 		for _, n := range o.MCP.Servers {
-			b.Servers = append(b.Servers, n.Name)
+			b.MCP.Names = append(b.MCP.Names, n.Name)
 		}
 		if k.Journal != nil {
 			b.Journalled, b.Epoch = true, k.Journal.Epoch()
@@ -190,8 +195,8 @@ func (b *booked) config(d *logbook.Deck) Config {
 	}
 	cfg.Pipeline, cfg.Options.Tools = b.Stages.Stand()
 	cfg.Options.Runs.Keyed = b.Keyed
-	servers := mcp.Config{Idle: true, NoURLs: b.NoURLs, Answer: b.AnswerRemote}
-	for _, name := range b.Servers {
+	servers := mcp.Config{Idle: true, NoURLs: b.MCP.NoURLs, Answer: b.MCP.Answer}
+	for _, name := range b.MCP.Names {
 		servers.Servers = append(servers.Servers, mcp.Named{Name: name})
 	}
 	cfg.Options.MCP = mcp.New(servers)

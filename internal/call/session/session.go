@@ -54,7 +54,6 @@ type Session struct {
 	player       *speaking.Player
 	lifetime     *Lifetime
 	runs         *runs.Runs
-	remote       *remote.Remote
 	survival     *survival.Survival
 
 	link link.Link
@@ -195,7 +194,7 @@ func (s *Session) attach(to link.Link) {
 	}
 	s.generator = speaking.New(parts)
 	s.runs.Generator = s.generator
-	s.remote = remote.New(remote.Parts{
+	servers := remote.New(remote.Parts{
 		Env: s.cfg.Env, Log: s.log, Settings: s.settings, Conversation: s.conversation, Generator: s.generator, Principal: s.cfg.Options.Principal,
 		Context: s.shared.ctx, Workers: s.shared.workers, Post: func(e remote.Event) bool { return s.post(remoteEvent{e}) },
 	})
@@ -208,7 +207,7 @@ func (s *Session) attach(to link.Link) {
 	s.client = &Client{clientParts: clientParts{
 		Log: s.log, Settings: s.settings, Conversation: s.conversation, Input: s.input, Generator: s.generator, Player: s.player,
 		Token: s.cfg.Kept.Token, Record: func(text []byte) { s.record("client", text) }, Reconnects: &s.shared.reconnects,
-		Runs: s.runs, Remote: s.remote, Survival: s.survival,
+		Runs: s.runs, Remote: servers, Survival: s.survival,
 	}}
 	limits := Limits{Longest: s.cfg.Longest, Grace: s.cfg.Grace, Keep: s.cfg.Keep, Call: s.cfg.Kept.Longest, CallEnd: s.cfg.Kept.Call.End(s.cfg.Kept.Longest)}
 	if s.cfg.Kept.Restore != nil {
@@ -337,7 +336,7 @@ func (s *Session) opened(err error) {
 	s.input.Configure()
 	s.step(coord.OfConn{Event: conn.Opened{VAD: s.settings.TurnDetection() != nil}})
 	s.do(s.survival.Opened())
-	s.do(s.remote.Begin())
+	s.do(s.client.Remote.Begin())
 	for _, m := range s.client.TakeEarly() {
 		s.again(clientMessage{m})
 	}
@@ -364,7 +363,7 @@ func (s *Session) release() {
 	s.lifetime.Close()
 	s.player.Close()
 	s.input.Close()
-	s.remote.Close()
+	s.client.Remote.Close()
 	s.shared.workers.Wait()
 	s.input.Wait()
 	s.generator.Close()

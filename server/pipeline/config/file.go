@@ -29,6 +29,7 @@ type File struct {
 	Path      string
 	Session   Session
 	Tools     Tools
+	MCP       MCP
 	Languages []Language
 	// Voices is nil if everybody may speak to the model.
 	Voices        *Voices
@@ -61,7 +62,7 @@ func Parse(path string, src []byte, server any) (*File, error) {
 	if err := strict.Decode(path, src, &top, strict.Options{Dir: dir, Unknown: unknown, Refuse: refuse}); err != nil {
 		return nil, err
 	}
-	f.Session, f.Tools, f.Languages, f.Voices = top.Session, top.Tools, top.Languages, top.Voices
+	f.Session, f.Tools, f.MCP, f.Languages, f.Voices = top.Session, top.Tools, top.MCP, top.Languages, top.Voices
 	f.Server, f.Turn = top.Server.keys, cmp.Or(top.Turn, TurnLexical)
 	for to, from := range map[*Choice]Choice{&f.STT: top.STT, &f.LLM: top.LLM, &f.TTS: top.TTS} {
 		*to = from.orDefault()
@@ -74,6 +75,7 @@ type sections struct {
 	Server    serverSection `yaml:"server" doc:"The server: the same names as the flags of antiphon serve, without the dashes."`
 	Session   Session       `yaml:"session" doc:"What a session begins with, until its client changes it: the protocol's session object."`
 	Tools     Tools         `yaml:"tools" doc:"Tools that the server runs itself, in every session."`
+	MCP       MCP           `yaml:"mcp" doc:"Servers of remote tools (Model Context Protocol)."`
 	STT       Choice        `yaml:"stt" doc:"Speech to text: the recogniser."`
 	LLM       Choice        `yaml:"llm" doc:"The model that writes the answers."`
 	TTS       Choice        `yaml:"tts" doc:"Text to speech: the synthesizer."`

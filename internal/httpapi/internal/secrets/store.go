@@ -90,6 +90,8 @@ type stored struct {
 	Principal string
 	Session   wire.Session
 	Used      bool
+	// Hidden are the secrets of the tools of the Session, in their order: the JSON of a session has none.
+	Hidden []wire.Raw `json:",omitempty"`
 
 	size int // of its text
 }
@@ -127,6 +129,12 @@ func readKey(key string) (id ID, expires int64, ok bool) {
 
 // encode returns a secret as the bucket has it.
 func encode(s stored) ([]byte, error) {
+	for i, t := range s.Session.Tools {
+		if t.Secret != nil {
+			s.Hidden = append(s.Hidden, make([]wire.Raw, i+1-len(s.Hidden))...)
+			s.Hidden[i] = t.Secret
+		}
+	}
 	text, err := json.Marshal(s)
 	if err != nil {
 		return nil, err
@@ -151,6 +159,9 @@ func decode(value []byte) (s stored, err error) {
 		err = json.Unmarshal(text, &s)
 	}
 	s.size = len(text)
+	for i := range min(len(s.Hidden), len(s.Session.Tools)) {
+		s.Session.Tools[i].Secret = s.Hidden[i]
+	}
 	return s, err
 }
 
