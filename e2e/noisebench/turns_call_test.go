@@ -19,7 +19,7 @@ import (
 const (
 	turnsPoll   = 20 * time.Millisecond
 	turnsOpen   = 3                       // sentences that the user says to the silent agent, at the begin of a call
-	turnsWait   = 3 * time.Second         // how long the user waits for an answer
+	turnsWait   = 5 * time.Second         // how long the user waits for an answer
 	turnsAgain  = 900 * time.Millisecond  // how long the agent speaks before something is said over it, and up to as much again
 	turnsLook   = 2200 * time.Millisecond // what is noted after the begin of each event
 	turnsPause  = 100 * time.Millisecond  // a shorter silence belongs to the agent's speech

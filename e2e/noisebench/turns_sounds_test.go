@@ -199,9 +199,10 @@ func sayings(t testing.TB, report bool) (r repertoire) {
 		make1(vocalTic, s)
 		r[vocalTic] = append(r[vocalTic], human.Sentence{Text: "(cough)", PCM: cough(random)})
 	}
-	for _, p := range human.Sentences(prompts(t, first, last), 40) {
-		from, to := spoken(p.PCM)
-		r[interruption] = append(r[interruption], human.Sentence{Text: p.Text, PCM: p.PCM[from:min(to, from+4*human.Rate)]})
+	for _, p := range human.Sentences(prompts(t, first, last), 0) {
+		if from, to := spoken(p.PCM); to-from < 4*human.Rate {
+			r[interruption] = append(r[interruption], human.Sentence{Text: p.Text, PCM: p.PCM[from:to]})
+		}
 	}
 	r[nonDirected] = aside(t, first, last, random)
 	return r

@@ -72,10 +72,13 @@ type panel struct {
 // add judges an event.
 func (p *panel) add(e heardEvent) {
 	ticks := make([]bool, int((e.until-e.from)/tick)+1) // the agent sounds
+	got := make([]bool, len(ticks))                     // a frame
 	for _, h := range e.ear {
-		if h.level >= native.Audible {
-			ticks[int((h.at-e.from)/tick)] = true
-		}
+		k := int((h.at - e.from) / tick)
+		got[k], ticks[k] = true, ticks[k] || h.level >= native.Audible
+	}
+	for k := 1; k < len(ticks); k++ {
+		ticks[k] = ticks[k] || !got[k] && ticks[k-1] // this machine stood still
 	}
 	users := int((e.to - e.from + tick - 1) / tick) // ticks in which the user speaks
 	if !e.open && ticks[0] {                        // the agent was not silent

@@ -76,7 +76,7 @@ func (c *Client) candidate(e *wire.AntiphonBargeInCandidate, s *coord.State) (ou
 		})
 	}
 	out.Then(func(*coord.State) (out room.List) {
-		out.Send(c.Player.Acknowledge(e.ID()))
+		out = c.Player.Answer(e.ID(), opens && fresh)
 		if fresh && c.Player.Judged() { // there is nothing to interrupt, or the client may not
 			out.Send(c.Player.RejectNewest())
 		}
