@@ -37,7 +37,6 @@ type caller struct {
 	live      bool         // a response has begun and not ended in the events that next has passed
 
 	settled     time.Duration // how much of the received sound earlier checks have accounted for
-	own         float64       // the least level of the sound that counts, in dBFS: a response that is held goes on more softly
 	heardBefore time.Duration // how much was heard of a response that was cut, since then
 	kept        string        // the words of an interrupted response that the conversation keeps
 }
@@ -62,7 +61,7 @@ func call(t *testing.T, o callOptions) *caller {
 // newCaller makes a caller. A failed expectation ends the goroutine that uses the caller.
 func newCaller(t *testing.T, g *gomega.WithT, o callOptions) *caller {
 	t.Helper()
-	c := &caller{WithT: g, name: o.name, webSocket: o.webSocket, own: native.Audible, speaker: native.NewSpeaker(time.Minute), line: newLine(t)}
+	c := &caller{WithT: g, name: o.name, webSocket: o.webSocket, speaker: native.NewSpeaker(time.Minute), line: newLine(t)}
 	c.line.mic = &c.mic
 	n := o.native
 	n.URL, n.Microphone, n.Speaker, n.Loopback = o.url, &c.mic, c.speaker, true

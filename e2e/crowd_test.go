@@ -14,7 +14,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
-	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/sdk"
 	"github.com/antiphon-rt/antiphon/sdk/native"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -186,17 +185,9 @@ func (c *caller) begin() {
 	}
 }
 
-// loud is the least level of the scripted synthesizer's sound, in dBFS. A response that is held goes on 20 dB softer.
-const loud = -22
-
-// heard returns how much sound has arrived at its own level since the last response that was played to its end.
+// heard returns how much sound has arrived since the last response that was played to its end.
 func (c *caller) heard() time.Duration {
-	total := time.Duration(0)
-	for _, f := range c.speaker.Frames() {
-		if f.Level >= c.own {
-			total += time.Duration(f.Samples) * time.Second / native.Rate
-		}
-	}
+	_, total := c.speaker.Sounded()
 	return total - c.settled
 }
 
@@ -205,15 +196,8 @@ func (c *caller) hear(least time.Duration) {
 	c.Eventually(c.heard, patience).Should(gomega.BeNumerically(">=", least))
 }
 
-// heardText returns what was heard at its own level.
 func (c *caller) heardText() string {
-	var own []int16
-	for frame := range slices.Chunk(c.speaker.Recording(), native.FrameSize) {
-		if db := float64(voice.DBFS(voice.RMS(voice.PCM16ToFloat(nil, frame)))); db >= c.own || db < native.Audible {
-			own = append(own, frame...)
-		}
-	}
-	text, err := scripted.Heard(own)
+	text, err := scripted.Heard(c.speaker.Recording())
 	c.Expect(err).NotTo(gomega.HaveOccurred())
 	return text
 }

@@ -35,7 +35,6 @@ func TestSoundsThatDoNotInterrupt(t *testing.T) {
 			t.Parallel()
 			h := open(t, nil, nil)
 			c := call(t, callOptions{url: h.url})
-			c.own = loud
 			c.ask("say 20 words")
 			c.begin()
 			c.hear(time.Second)

@@ -13,9 +13,9 @@ const (
 	NoDetection Detection = iota
 	// DetectedOnset: speech begins that is not the echo of the playback.
 	DetectedOnset
-	// DetectedSustained: the speech lasts (voice.Lasting), after 340 ms or more.
+	// DetectedSustained: the speech has lasted for 160 ms, with no gap above 100 ms.
 	DetectedSustained
-	// DetectedEnd: there was no speech for 120 ms.
+	// DetectedEnd: there was no speech for 250 ms.
 	DetectedEnd
 )
 
@@ -37,10 +37,12 @@ func (v Detection) Event(at PlayedPosition, known bool) PeerEvent {
 // The times in frames of 10 ms, and the thresholds of the speech detector. The detector reports an onset early rather than surely,
 // because everything that follows from an onset can be undone.
 const (
-	onsetFrames    = 1   // the number of speech frames in a row that make an onset
-	endFrames      = 12  // the number of frames without speech that end it
-	settlingFrames = 300 // the first frames of playback, during which echo cancellation adapts
-	echoTailFrames = 25  // the frames after each playback, during which its echo fades
+	onsetFrames     = 1   // the number of speech frames in a row that make an onset
+	sustainedFrames = 14  // counted from the onset, which is found some 30 ms after the speech begins: 160 ms of speech
+	maxGapFrames    = 10  // the longest gap in sustained speech
+	endFrames       = 25  // the number of frames without speech that end it
+	settlingFrames  = 300 // the first frames of playback, during which echo cancellation adapts
+	echoTailFrames  = 25  // the frames after each playback, during which its echo fades
 	// onsetFramesRaised and thresholdRaised apply during settlingFrames and echoTailFrames.
 	onsetFramesRaised = 4
 	threshold         = 0.4
@@ -56,12 +58,12 @@ type BargeInDetector struct {
 	detector *voice.Detector
 	echo     *voice.Echo
 	talker   voice.Talker
-	lasting  voice.Lasting
 
-	speechRun int // frames of speech in a row
-	speaking  bool
-	sustained bool
-	gapFrames int // frames without speech
+	speechRun    int // frames of speech in a row
+	speaking     bool
+	sustained    bool
+	speechFrames int // frames since the speech began, or began again after a gap
+	gapFrames    int // frames without speech
 
 	hasReference bool // a frame had a reference
 	playedFrames int  // frames in which the agent was playing, in all
@@ -86,8 +88,7 @@ func (e *BargeInDetector) Frame(mic, agent []float32, playing bool) Detection {
 		speech = speech && !explained
 		e.hasReference = true
 	}
-	speech = e.talker.Frame(e.detector, speech, playing)
-	return e.take(speech, e.lasting.Frame(e.detector, speech))
+	return e.take(e.talker.Frame(e.detector, speech, playing))
 }
 
 // adapt asks for a surer onset while echo cancellation has not settled, or its echo is still dying away.
@@ -111,8 +112,8 @@ func (e *BargeInDetector) adapt(playing bool) {
 	e.detector.SetThreshold(threshold)
 }
 
-// take counts a frame with or without speech, and returns what follows from it. lasts says that the speech must silence the agent.
-func (e *BargeInDetector) take(speech, lasts bool) Detection {
+// take counts a frame with or without speech, and returns what follows from it.
+func (e *BargeInDetector) take(speech bool) Detection {
 	if speech {
 		e.speechRun++
 		e.gapFrames = 0
@@ -128,14 +129,17 @@ func (e *BargeInDetector) take(speech, lasts bool) Detection {
 		if e.speechRun < onset {
 			return NoDetection
 		}
-		e.speaking, e.sustained = true, false
+		e.speaking, e.sustained, e.speechFrames = true, false, e.speechRun
 		return DetectedOnset
 	}
+	e.speechFrames++
 	switch {
 	case e.gapFrames >= endFrames:
 		e.speaking = false
 		return DetectedEnd
-	case lasts && !e.sustained:
+	case e.gapFrames > maxGapFrames:
+		e.speechFrames = 0
+	case speech && e.speechFrames >= sustainedFrames && !e.sustained:
 		e.sustained = true
 		return DetectedSustained
 	}
@@ -147,6 +151,5 @@ func (e *BargeInDetector) Reset() {
 	e.detector.Reset()
 	e.echo.Reset()
 	e.talker.Reset()
-	e.lasting = voice.Lasting{}
-	e.speechRun, e.gapFrames, e.speaking, e.sustained = 0, 0, false, false
+	e.speechRun, e.gapFrames, e.speechFrames, e.speaking, e.sustained = 0, 0, 0, false, false
 }

@@ -88,9 +88,9 @@ func TestTheDetectorFindsOnsetSustainedSpeechAndEnd(t *testing.T) {
 	g.Expect(all[0].what).To(gomega.Equal(DetectedOnset))
 	g.Expect(all[0].ms).To(gomega.BeNumerically("~", 1060, 40))
 	g.Expect(all[1].what).To(gomega.Equal(DetectedSustained))
-	g.Expect(all[1].ms - all[0].ms).To(gomega.BeNumerically("~", 300, 20))
+	g.Expect(all[1].ms - all[0].ms).To(gomega.BeNumerically("~", 130, 20))
 	g.Expect(all[2].what).To(gomega.Equal(DetectedEnd))
-	g.Expect(all[2].ms).To(gomega.BeNumerically("~", 1700+180, 60))
+	g.Expect(all[2].ms).To(gomega.BeNumerically("~", 1700+310, 60))
 }
 
 func TestAShortSoundIsNotSustainedSpeech(t *testing.T) {
@@ -104,8 +104,8 @@ func TestAShortSoundIsNotSustainedSpeech(t *testing.T) {
 func TestSpeechIsCountedAnewAfterALongGap(t *testing.T) {
 	g := gomega.NewWithT(t)
 	// Two short sounds with 230 ms between them are not sustained speech. Two with 70 ms between them are.
-	apart := joined(pause(1000), speech(120, 180), pause(230), speech(120, 180), pause(600))
-	near := joined(pause(1000), speech(120, 150), pause(70), speech(120, 250), pause(600))
+	apart := joined(pause(1000), speech(120, 60), pause(230), speech(120, 60), pause(600))
+	near := joined(pause(1000), speech(120, 90), pause(70), speech(120, 150), pause(600))
 	count := func(x []float32) (n int) {
 		for _, f := range listen(NewBargeInDetector(), x, nil, false) {
 			if f.what == DetectedSustained {

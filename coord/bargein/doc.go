@@ -34,7 +34,7 @@
 // # Contract with the driver
 //
 // The numbers of candidates and responses are fresh and count up. The driver sends Onset only while the user hears the agent,
-// and not for the agent's echo. It sends Sustained when the speech lasts (voice.Lasting). For each ArmDeadline it sends one Expired
+// and not for the agent's echo. It sends Sustained after 150 to 200 ms of speech. For each ArmDeadline it sends one Expired
 // after 1.5 s; it need not disarm the timer. For each AwaitPosition it sends one Passed when playback has reached the position, at
 // once if that is so already. A newer AwaitPosition replaces an older one. Began and Ended say what the user hears, not what has arrived.
 // The machine ignores Began and Ended while a candidate waits or is unanswered. When that is over, the driver sends the one of

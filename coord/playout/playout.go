@@ -176,7 +176,7 @@ type (
 		Resp machine.Response
 		Gen  uint32
 	}
-	// Hold stops Resp's audio where it is and sends silence. The driver may first let the audio go on softly: what is sent softly does not count as heard.
+	// Hold stops Resp's audio where it is and sends silence.
 	Hold struct{ Resp machine.Response }
 	// AwaitReady starts a timer of 300 ms plus the round-trip time, in which the client should send its ready. If the timer
 	// of the same candidate runs already, it starts again.

@@ -41,12 +41,6 @@ type Output interface {
 	Sent() voice.Samples
 }
 
-// Softener is an Output that can let a response go on softly where it would be held.
-type Softener interface {
-	// Soften plays the response at this gain, above 0, from the next packet on, until Hold, Resume, Begin or Drop.
-	Soften(gain float32)
-}
-
 // Timeline is an Output whose packets have RTP timestamps, which a client can name in its reports.
 type Timeline interface {
 	// FirstSilent returns the timestamp of the first packet of the silence that is being sent. ok is false while a response is
@@ -118,7 +112,6 @@ type RoundTripper interface {
 // Capabilities are the optional interfaces that a link and its output implement; nil for those that they do not.
 type Capabilities struct {
 	Timeline       Timeline
-	Softener       Softener
 	FarEndReader   FarEndReader
 	Receipts       Receipts
 	CloseExplainer CloseExplainer
@@ -132,7 +125,6 @@ func Resolve(l Link) Capabilities {
 	var c Capabilities
 	out := l.Output()
 	c.Timeline, _ = out.(Timeline)
-	c.Softener, _ = out.(Softener)
 	c.FarEndReader, _ = out.(FarEndReader)
 	c.Receipts, _ = out.(Receipts)
 	c.CloseExplainer, _ = l.(CloseExplainer)

@@ -32,7 +32,6 @@ type InputView struct {
 	Turn         turn.State
 	AgentAudible bool // the agent's audio is played out
 	AtEnd        bool // as in Facts; for a candidate that opens
-	ClientDucks  bool // the client lowers the agent itself
 	// NoLiveTranscription reports that the recogniser has no live transcription, and so no end of utterance.
 	NoLiveTranscription bool
 	// FarEnd has the audio that was sent to the client; nil if it is not known, and then there is no echo judgement.
@@ -50,8 +49,6 @@ type Result struct {
 	Event turn.Event
 	// Failure is for the client.
 	Failure *room.Failure
-	// Lasts says that the speech of the candidate lasts since this frame.
-	Lasts bool
 }
 
 // Input owns the user's audio and decides what is speech in it. See the package comment.
@@ -95,7 +92,6 @@ type framing struct {
 type listener struct {
 	detector    *voice.Detector
 	talker      voice.Talker
-	lasting     voice.Lasting
 	endpointing endpointing
 	echo        echo
 	playback    playback
@@ -176,8 +172,8 @@ func (in *Input) Next(v InputView) (r Result, ok bool) {
 				if turn.Open(v.Turn) != 0 { // a recogniser keeps the frame
 					frame = slices.Clone(frame)
 				}
-				e, speaks, lasts := in.frame(frame, v)
-				return Result{Frame: Frame{PCM: frame, Speech: speaks}, Event: e, Lasts: lasts}, true
+				e, speaks := in.frame(frame, v)
+				return Result{Frame: Frame{PCM: frame, Speech: speaks}, Event: e}, true
 			}
 			f.inPiece = false
 			if in.Detecting() && turn.Open(v.Turn) == 0 {
@@ -223,9 +219,8 @@ func (in *Input) makeRoom(v InputView) (Result, bool) {
 	}}, true
 }
 
-// frame counts a frame. It returns the event for the turn machine, nil for none, whether the user speaks, and whether the speech of the candidate lasts since
-// this frame.
-func (in *Input) frame(frame []float32, v InputView) (e turn.Event, speaks, lasts bool) {
+// frame counts a frame. It returns the event for the turn machine, nil for none, and whether the user speaks.
+func (in *Input) frame(frame []float32, v InputView) (e turn.Event, speaks bool) {
 	in.frames++
 	if in.Detecting() {
 		l := &in.listener
@@ -237,17 +232,13 @@ func (in *Input) frame(frame []float32, v InputView) (e turn.Event, speaks, last
 		if speaks {
 			l.lastSpeech = l.lastAudio.Add(-in.cleaner.delay())
 		}
-		lasting := l.lasting.Frame(l.detector, speaks)
-		if c, is := v.Turn.(turn.Candidate); is && c.Turn == l.candidate {
-			lasts = l.judge.lasts(lasting, l.lasting.Softer(), v.ClientDucks)
-		}
 		e = in.event(speaks, v)
 	}
 	if len(in.recent) == keepFrames {
 		in.recent = append(in.recent[:0], in.recent[1:]...)
 	}
 	in.recent = append(in.recent, speaks)
-	return e, speaks, lasts
+	return e, speaks
 }
 
 // event returns the event of the present frame for the turn machine; nil for none.

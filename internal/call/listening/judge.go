@@ -12,7 +12,6 @@ const (
 	judgeWords   = 150  // speech that must be there before words are believed
 	judgeDecides = 1000 // the latest decision after the onset
 	judgeLead    = 150  // how much earlier than its speech a client's candidate may come
-	judgeDucked  = 200  // how much later than a client that silences the agent itself the response falls silent
 	judgeAnswer  = 300  // speech that is an answer where the agent has said all
 )
 
@@ -31,9 +30,6 @@ type judge struct {
 	run     int            // ms of the present run of speech, short gaps included
 	speech  int            // ms of speech in all
 	gap     int            // ms since the last speech
-	lasting int            // ms for which the sound has said that the speech lasts
-	silent  bool           // so the response is silent
-	softer  bool           // the speech is softer than the user's: perhaps it is meant for somebody else
 	said    endofturn.Said // what the newest live transcript says
 	// language has the words of the user's language.
 	language endofturn.Choice
@@ -64,7 +60,7 @@ func (j *judge) frame(speech bool) verdict {
 		j.gap += frameMS
 	}
 	switch {
-	case j.run >= judgeSpeech && !j.listens() && !j.softer:
+	case j.run >= judgeSpeech && !j.listens():
 		return confirmed
 	case j.gap >= judgeEnd && j.answers && j.speech >= judgeAnswer:
 		return confirmed
@@ -79,28 +75,10 @@ func (j *judge) frame(speech bool) verdict {
 // partial weighs the live transcript so far.
 func (j *judge) partial(text string) verdict {
 	j.said = j.language.Language(text).Over(text)
-	if j.speech >= judgeWords && !j.softer && (j.said.Interrupts || j.answers && text != "" || j.near && j.said.Answers) {
+	if j.speech >= judgeWords && (j.said.Interrupts || j.answers && text != "" || j.near && j.said.Answers) {
 		return confirmed
 	}
 	return undecided
-}
-
-// lasts weighs whether the sound says that the speech lasts (voice.Lasting), and whether it is softer than the user's. It reports whether the response must fall silent
-// with this frame. ducks says that the client lowers and silences the agent itself.
-func (j *judge) lasts(lasting, softer, ducks bool) bool {
-	j.softer = softer
-	if lasting {
-		j.lasting += frameMS
-	}
-	after := frameMS
-	if ducks {
-		after += judgeDucked
-	}
-	if j.silent || j.lasting < after || j.listens() {
-		return false
-	}
-	j.silent = true
-	return true
 }
 
 // listens reports whether the user has only acknowledged what the agent says.
@@ -108,7 +86,7 @@ func (j *judge) listens() bool { return !j.answers && !j.near && j.said.Acknowle
 
 // deadline decides: confirmed if speech goes on or was an answer, rejected if it has stopped or never came.
 func (j *judge) deadline() verdict {
-	goesOn := j.speech > 0 && j.gap <= judgeGap && (!j.softer || j.said.Answers)
+	goesOn := j.speech > 0 && j.gap <= judgeGap
 	if (goesOn || j.atEnd && j.speech >= judgeAnswer) && !j.listens() {
 		return confirmed
 	}

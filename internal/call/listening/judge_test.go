@@ -7,9 +7,6 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
-	"github.com/onsi/gomega"
-
-	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
 )
 
 // The stories in testdata/judge.txt: speech and silence in milliseconds, and the words of the live transcript.
@@ -36,8 +33,6 @@ func TestJudge(t *testing.T) {
 				}
 			case "words":
 				v = j.partial(arg)
-			case "softer":
-				j.softer = true
 			case "deadline":
 				v = j.deadline()
 			default:
@@ -53,22 +48,6 @@ func TestJudge(t *testing.T) {
 		}
 		return out.String() + "undecided after " + ms(j.elapsed)
 	})
-}
-
-// The response falls silent when the speech lasts, once; for a client that silences the agent itself 200 ms later.
-func TestWhenTheResponseFallsSilent(t *testing.T) {
-	for ducks, want := range map[bool]int{false: 10, true: 210} {
-		var j judge
-		var silent []int
-		for at := frameMS; at <= 400; at += frameMS {
-			if j.lasts(true, false, ducks) {
-				silent = append(silent, at)
-			}
-		}
-		gomega.NewWithT(t).Expect(silent).To(gomega.Equal([]int{want}))
-	}
-	j := judge{said: endofturn.Said{Acknowledges: true}}
-	gomega.NewWithT(t).Expect(j.lasts(true, false, false)).To(gomega.BeFalse(), "the user only listens")
 }
 
 func ms(n int) string {

@@ -258,9 +258,6 @@ func (l *Listening) listen(s *coord.State) (out room.List) {
 		if r.Failure != nil {
 			out.Fail(r.Failure)
 		}
-		if r.Lasts {
-			out = append(out, room.Lasting{})
-		}
 		if r.Event != nil {
 			out = append(out, step(r.Event)...)
 			out.Then(l.listen)
@@ -288,7 +285,7 @@ func (l *Listening) recognise(frame Frame, s *coord.State) (out room.List) {
 func (l *Listening) inputView(s *coord.State) InputView {
 	_, degraded := s.Live.(transcription.Unavailable)
 	return InputView{
-		Turn: s.Turn, AgentAudible: audible(s), ClientDucks: s.Config.Reports, NoLiveTranscription: degraded, FarEnd: l.can.FarEndReader, Path: l.can.RoundTripper,
+		Turn: s.Turn, AgentAudible: audible(s), NoLiveTranscription: degraded, FarEnd: l.can.FarEndReader, Path: l.can.RoundTripper,
 		Language: endofturn.Choice{Name: l.Settings.TranscribeConfig(false).Language, Own: l.Languages},
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Action is one of Send, Answer, Fail, Step, StepAt, Later, Lasting, Then, Committed, Said.
+// Action is one of Send, Answer, Fail, Step, StepAt, Later, Then, Committed, Said.
 //
 //sumtype:decl
 type Action interface{ action() }
@@ -36,8 +36,6 @@ type (
 	}
 	// Later runs Event through the state machines after the event in hand and everything that follows from it.
 	Later struct{ Event coord.Event }
-	// Lasting says that the user's speech over the agent lasts: a response that is held falls silent.
-	Lasting struct{}
 	// Then asks for further actions once those before it are performed. The actions depend on s, the state of the machines by then. They are
 	// performed before the rest of the list.
 	Then struct{ Next func(s *coord.State) List }
@@ -59,7 +57,6 @@ func (Fail) action()      {}
 func (Step) action()      {}
 func (StepAt) action()    {}
 func (Later) action()     {}
-func (Lasting) action()   {}
 func (Then) action()      {}
 func (Committed) action() {}
 func (Said) action()      {}

@@ -36,7 +36,7 @@ const (
 var silentFrame [FrameSize]int16
 
 // Output paces one response at a time onto the outgoing track of a call: exactly one packet every 20 ms, silence when there is
-// no audio. It implements link.Output, link.Softener, link.Timeline, link.FarEndReader and link.Receipts.
+// no audio. It implements link.Output, link.Timeline, link.FarEndReader and link.Receipts.
 //
 // It is safe for concurrent use. Its methods return at once; a Handler may call them. A frame that the pacer has taken already
 // still goes out after Hold or Drop has returned, and counts in the position that they return.
@@ -47,11 +47,9 @@ type Output struct {
 	gen      uint64
 	live     bool // between Begin and Drop
 	held     bool
-	gain     float32 // of the response from the next frame on
-	was      float32 // the gain at the end of the last frame
-	ended    bool    // End was called: the history is complete
-	started  bool    // the pacer took the response's first frame
-	drained  bool    // the segment was reported as drained
+	ended    bool // End was called: the history is complete
+	started  bool // the pacer took the response's first frame
+	drained  bool // the segment was reported as drained
 	pos      voice.Samples
 	timeline timeline
 	farEnd   farEndHistory
@@ -76,7 +74,6 @@ func (o *Output) Begin(gen uint64) {
 	defer o.mu.Unlock()
 	o.history.reset()
 	o.gen, o.live, o.held, o.ended, o.started, o.drained, o.pos = gen, true, false, false, false, false, 0
-	o.gain, o.was = 1, 1
 	o.receipts.cut = false // nothing of this response was sent, and nothing of the one before can be sent again
 }
 
@@ -112,13 +109,6 @@ func (o *Output) Hold() (sent voice.Samples) {
 	return o.pos
 }
 
-// Soften implements link.Softener.
-func (o *Output) Soften(gain float32) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.gain = gain
-}
-
 // Resume implements link.Output. It moves a position that is not kept (see Keep), or not written yet, to the nearest one that is.
 // Without a response it does nothing.
 func (o *Output) Resume(gen uint64, from voice.Samples) {
@@ -129,7 +119,6 @@ func (o *Output) Resume(gen uint64, from voice.Samples) {
 	}
 	o.pos = min(max(from, o.history.start), o.history.end)
 	o.gen, o.held, o.drained = gen, false, false
-	o.gain, o.was = 1, 1
 	o.timeline.add(o.nextTS, gen, o.pos, 0)
 }
 
@@ -224,7 +213,6 @@ func (o *Output) take(pcm *[FrameSize]int16) frame {
 	if left := o.history.end - o.pos; left >= FrameSize || o.ended && left > 0 {
 		n := o.history.read(o.pos, pcm[:])
 		clear(pcm[n:])
-		o.scale(pcm)
 		o.timeline.add(f.ts, o.gen, o.pos, n)
 		o.silentTS = o.nextTS
 		o.pos += voice.Samples(n)
@@ -237,21 +225,6 @@ func (o *Output) take(pcm *[FrameSize]int16) frame {
 	}
 	f.sent = o.pos
 	return f
-}
-
-// gainRamp is over how many samples a gain changes, so that no click is heard: 5 ms.
-const gainRamp = Rate * 5 / 1000
-
-// scale applies the gain to a frame. The caller holds mu.
-func (o *Output) scale(pcm *[FrameSize]int16) {
-	from := o.was
-	o.was = o.gain
-	if from == 1 && o.gain == 1 {
-		return
-	}
-	for i, v := range pcm {
-		pcm[i] = int16((from + (o.gain-from)*min(1, float32(i)/gainRamp)) * float32(v))
-	}
 }
 
 // skip moves the RTP clock on by n frames that are not sent.
@@ -273,7 +246,6 @@ func (o *Output) refusedSamples() uint64 {
 
 var (
 	_ link.Output       = (*Output)(nil)
-	_ link.Softener     = (*Output)(nil)
 	_ link.Timeline     = (*Output)(nil)
 	_ link.FarEndReader = (*Output)(nil)
 	_ link.Receipts     = (*Output)(nil)

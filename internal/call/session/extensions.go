@@ -76,7 +76,7 @@ func (c *Client) candidate(e *wire.AntiphonBargeInCandidate, s *coord.State) (ou
 		})
 	}
 	out.Then(func(*coord.State) (out room.List) {
-		out = c.Player.Answer(e.ID(), opens && fresh)
+		out.Send(c.Player.Acknowledge(e.ID()))
 		if fresh && c.Player.Judged() { // there is nothing to interrupt, or the client may not
 			out.Send(c.Player.RejectNewest())
 		}

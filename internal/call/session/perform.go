@@ -3,8 +3,6 @@ package session
 // The machines' driver: it steps them and performs their effects, in order.
 
 import (
-	"slices"
-
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -60,9 +58,6 @@ func (s *Session) stepAt(o room.Origin, at playout.Position, e coord.Event) {
 		s.perform(o, f)
 		s.performed(f)
 	}
-	if held, is := s.machines.state.Playout.(playout.Held); is && held.Rejected {
-		s.do(s.player.Silence()) // the client plays at full level again, and says so
-	}
 	s.generator.ForgetCauses(&s.machines.state)
 	s.play(s.player.FollowLink(&s.machines.state))
 	if e := s.player.Settled(&s.machines.state); e != nil {
@@ -87,9 +82,7 @@ func (s *Session) pauseFirst(effects []coord.Effect) []coord.Effect {
 	if !is {
 		return effects
 	}
-	if !s.player.Softens() || !slices.Contains(effects, coord.Effect(playout.Hold{Resp: pause.Resp})) {
-		s.player.Pause(pause.Resp)
-	}
+	s.player.Pause(pause.Resp)
 	return effects[1:]
 }
 
@@ -115,8 +108,6 @@ func (s *Session) doFor(o room.Origin, out room.List) {
 			s.sendThen(a.Event, a.Sent)
 		case room.Step:
 			s.stepFor(o, a.Event)
-		case room.Lasting:
-			s.do(s.player.Silence())
 		case room.StepAt:
 			s.stepAt(o, a.At, a.Event)
 		case room.Later:
@@ -236,7 +227,7 @@ func (s *Session) performPlayout(f playout.Effect) {
 	case playout.Play:
 		s.play(s.player.Play(s.generator.Find(f.Resp).Track(), uint64(f.Gen)))
 	case playout.Hold:
-		s.player.Hold(f.Resp, s.machines.state.Config.Reports)
+		s.player.Hold(f.Resp)
 	case playout.AwaitReady:
 		s.player.AwaitReady(f.Candidate)
 	case playout.RewindAndResume:
@@ -265,9 +256,9 @@ func (s *Session) performPlayout(f playout.Effect) {
 	case playout.Truncate:
 		// A client that plays by itself truncates the audio that it has got, and has no audio of a response that waited.
 		r := s.generator.Find(f.Resp)
-		if r != nil && (s.player.ServerPaced() || !r.Track().Played()) && !r.Track().Whole(s.player.CutAt(f.Resp, f.End)) {
+		if r != nil && (s.player.ServerPaced() || !r.Track().Played()) && !r.Track().Whole(f.End) {
 			s.runs.Cut(f.Resp)
-			s.do(s.generator.Truncate(r, s.player.CutAt(f.Resp, f.End)))
+			s.do(s.generator.Truncate(r, f.End))
 		}
 	}
 }

@@ -37,9 +37,6 @@ type Player struct {
 	claim claim
 	// awaited is the track of which the client was last to report how far it has played it.
 	awaited *Track
-	soft    soft
-	// softEnd is used when the response is cut.
-	softEnd softEnd
 
 	outside voice.Samples // the length of all audio of out-of-band responses
 
@@ -151,7 +148,6 @@ func (p *Player) Play(t *Track, gen uint64) room.List {
 	p.last = nil
 	remember(p.claim.played[:], t.name)
 	p.claim.ducked = false
-	p.soft, p.softEnd = soft{}, softEnd{}
 	p.onAir = t
 	t.progress, t.gen = playing, gen
 	if t.credit != nil {
@@ -167,17 +163,9 @@ func (p *Player) Play(t *Track, gen uint64) room.List {
 	return p.take()
 }
 
-// Hold stops the track of resp where it is. If that track plays over WebRTC, it goes on softly until Silence. If it was sent to its end, it is on
-// air again. ducks says that the client lowers the agent itself.
-func (p *Player) Hold(resp response.ID, ducks bool) {
+// Hold stops the track of resp where it is. If that track was sent to its end, it is on air again.
+func (p *Player) Hold(resp response.ID) {
 	p.claim.decided = false
-	if p.able.Softener != nil && p.onAir != nil && p.onAir.resp == resp {
-		p.soft = soft{on: true, full: ducks}
-		if !ducks {
-			p.able.Softener.Soften(softGain)
-		}
-		return
-	}
 	p.reopen(resp)
 	p.Pause(resp)
 }
@@ -205,18 +193,8 @@ func (p *Player) Pause(resp response.ID) {
 // Resume continues t at from, as segment gen. If t was sent to its end, it is on air again.
 func (p *Player) Resume(t *Track, from playout.Position, gen uint64) room.List {
 	p.reopen(t.resp)
-	at := t.Position(from)
-	if p.soft.on && p.soft.full && !p.claim.ducked { // nobody has lowered it
-		at = p.out.Sent()
-	}
-	late := p.soft.candidates
-	p.soft, p.softEnd = soft{}, softEnd{}
-	p.out.Resume(gen, at)
-	out := p.take()
-	for _, id := range late {
-		out.Send(p.Acknowledge(id))
-	}
-	return out
+	p.out.Resume(gen, t.Position(from))
+	return p.take()
 }
 
 // Drop forgets the audio of t that was not sent. It reports whether t was on air; then no track is on air any more.
@@ -230,7 +208,6 @@ func (p *Player) Drop(t *Track) (wasOnAir bool) {
 		return false
 	}
 	p.out.Drop()
-	p.endSoft()
 	p.offAir()
 	return true
 }

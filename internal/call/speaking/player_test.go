@@ -166,7 +166,7 @@ func TestTheTailOfATrackIsKeptForAClientThatReports(t *testing.T) {
 		b.state.Playout = playout.Silent{Last: 1}
 		b.g.Expect(b.Awaits(one, &b.state)).To(gomega.BeTrue())
 
-		b.Hold(1, false)
+		b.Hold(1)
 		b.g.Expect(b.OnAir()).To(gomega.BeIdenticalTo(one), "the tail is on air again")
 		b.g.Expect(b.Stopped(one, true)).To(gomega.BeFalse(), "its tail was played again")
 		<-time.After(tailFor)

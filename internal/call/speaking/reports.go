@@ -222,10 +222,6 @@ func (p *Player) fullUpTo(t *Track, ts int) (voice.Samples, bool) {
 
 // AwaitReady begins the wait for the client's ready report of its candidate t.
 func (p *Player) AwaitReady(t turn.ID) {
-	if p.soft.on {
-		p.soft.ready = t
-		return
-	}
 	p.timers.Start("ready", p.reportIn(), func() { p.post(ReadyDue{t}) })
 }
 
