@@ -66,23 +66,18 @@ func (l *Listening) stepEnd(e turnend.Event) (join *turnend.Join) {
 			l.after("end", tentative, EndDue(f))
 		case turnend.Join:
 			join = &f
-		case turnend.Settle: // the session asks Tentative
+		case turnend.Settle:
+			delete(l.ends.said, f.Turn)
 		}
 	}
-	var kept [2]turn.ID
-	switch s := l.ends.state.(type) {
-	case turnend.Final:
-		l.timers.Stop("end")
-	case turnend.Tentative:
-		kept[0] = s.Turn
-	case turnend.Continued:
-		l.timers.Stop("end")
-		kept = [2]turn.ID{s.Turn, s.Next}
+	if d, is := e.(turnend.Dropped); is {
+		delete(l.ends.said, d.Turn)
 	}
-	for t := range l.ends.said {
-		if join == nil && t != kept[0] && t != kept[1] {
-			delete(l.ends.said, t)
-		}
+	if _, silent := l.ends.state.(turnend.Tentative); !silent {
+		l.timers.Stop("end")
+	}
+	if !l.Tentative() {
+		clear(l.ends.said)
 	}
 	return join
 }
