@@ -145,9 +145,6 @@ type Config struct {
 	Limits
 	// Stored has the parts that keep data in a store.
 	Stored
-	// Grace is how long a client that has lost its network may take to come back before the call ends; 0 takes 20 s. Keep is the
-	// same for a client that knows our extensions and can reconnect; 0 takes 60 s.
-	Grace, Keep time.Duration
 
 	// AnswerAhead has sessions begin to answer when the end of the user's turn is likely and not certain. A wrong answer is thrown away, unheard: it
 	// costs work of the model and the synthesizer, two answers a turn at most.
@@ -212,7 +209,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	sc := httpapi.Config{
 		ICE: ice, Engine: engine, Pipeline: cfg.Pipeline, Settings: begin, Version: Version, Logger: cfg.Logger,
-		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Stored: cfg.Stored, Grace: cfg.Grace, Keep: cfg.Keep,
+		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Stored: cfg.Stored,
 		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants, AnswerAhead: cfg.AnswerAhead,
 		Options: session.Options{Tools: cfg.Tools, MCP: mcp.New(cfg.MCP), Summaries: cfg.Summaries, TakeBack: cfg.TakeBack},
 	}

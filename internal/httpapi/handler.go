@@ -57,8 +57,6 @@ type Config struct {
 	ICE ICEServers
 	// Stored has the parts that need a store.
 	Stored
-	// Grace is how long the session waits for a lost connection to come back, and Keep how long it waits for a client that can reconnect; 0 takes the session's default.
-	Grace, Keep time.Duration
 
 	Observers
 	// AnswerAhead has every session begin to answer before the end of a turn is certain.

@@ -125,19 +125,19 @@ func (s *Session) fromLogbook(v any) event {
 
 // booked is the configuration of a session in a logbook.
 type booked struct {
-	Settings                                wire.Session
-	AnswerAhead, TakeBack                   bool
-	Grace, Keep, Longest, LongestCall, Left time.Duration
-	Locks                                   []string
-	Principal, Token                        string
-	Acts, Keyed, Journalled                 bool
-	MCP                                     bookedServers
-	Summaries                               conversation.SummaryLimits
-	Call                                    journal.Call
-	Restore                                 *journal.State
-	Epoch                                   uint32
-	Stages                                  logbook.Stages
-	Link                                    logbook.Link
+	Settings                          wire.Session
+	AnswerAhead, TakeBack             bool
+	Grace, Keep, Longest, LongestCall time.Duration
+	Locks                             []string
+	Principal, Token                  string
+	Acts, Keyed, Journalled           bool
+	MCP                               bookedServers
+	Summaries                         conversation.SummaryLimits
+	Call                              journal.Call
+	Restore                           *journal.State
+	Epoch                             uint32
+	Stages                            logbook.Stages
+	Link                              logbook.Link
 }
 
 // bookedServers are the MCP servers of a session in a logbook.

@@ -31,8 +31,11 @@ type MCPServer struct {
 	Timeout time.Duration     `yaml:"timeout" min:"100ms" max:"10m" doc:"How long a call may take; 30s where it is left out."`
 }
 
+// MCPConfig has MCP servers as server.Config.MCP takes them.
+type MCPConfig = mcp.Config
+
 // MCPServers returns the MCP servers, for server.Config.MCP. It calls no server. The error names what is wrong.
-func (f *File) MCPServers(e Env) (c mcp.Config, err error) {
+func (f *File) MCPServers(e Env) (c MCPConfig, err error) {
 	c = mcp.Config{NoURLs: f.MCP.URLs != nil && !*f.MCP.URLs, Answer: f.MCP.Answer}
 	for _, text := range f.MCP.Allow {
 		network, err := netip.ParsePrefix(text)

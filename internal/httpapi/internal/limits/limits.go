@@ -52,6 +52,9 @@ type Limits struct {
 	EventsPerSecond int
 	// Longest is how long a session may be; 0 takes the protocol's 60 minutes.
 	Longest time.Duration
+	// Grace is how long a client that has lost its network may take to come back before the call ends; 0 takes 20 s. Keep is the
+	// same for a client that knows our extensions and can reconnect; 0 takes 60 s.
+	Grace, Keep time.Duration
 	// LongestCall is how long a call may be whose sessions follow each other; 0 takes 12 h.
 	LongestCall time.Duration
 	// Memory is how many bytes the items of all conversations may take together; 0 takes 1 GiB.
