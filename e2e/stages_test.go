@@ -99,6 +99,7 @@ var synthesizerStories = map[string]stageStory{
 			c.Expect(done.Response.Status).To(gomega.Equal("failed"))
 			c.Expect(done.Response.StatusDetails.Error.Code).To(gomega.Equal("synthesizer_failed"))
 			c.next("output_audio_buffer.stopped")
+			c.next("conversation.item.truncated")
 			c.hear(300 * time.Millisecond)
 			c.settled += c.heard()
 		},

@@ -66,7 +66,7 @@ func caller() uint64 {
 	var at [6]uintptr
 	n := runtime.Callers(3, at[:])
 	if place, known := places.Load(at); known {
-		return place.(uint64) //nolint:errcheck,forcetypeassert // nothing else is in it
+		return place.(uint64) //nolint:forcetypeassert // nothing else is in it
 	}
 	h := fnv.New64a()
 	frames := runtime.CallersFrames(at[:n])

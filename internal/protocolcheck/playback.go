@@ -120,7 +120,7 @@ func (s *session) truncated(e *event) {
 	if mine && !p.isSocket {
 		return // the client asked for it, and no event shows how much audio was sent
 	}
-	at, sent := time.Duration(e.AudioEndMS)*time.Millisecond, p.sent[e.ItemID]
+	at, sent := time.Duration(e.AudioEndMS)*time.Millisecond, p.sent[e.ItemID].Round(time.Microsecond) // the lengths of its pieces are whole nanoseconds
 	if at > sent {
 		s.broken("TruncateWithinSent", "item %s is cut at %v, and %v were sent", e.ItemID, at, sent)
 	}

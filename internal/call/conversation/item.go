@@ -25,6 +25,7 @@ type Item struct {
 	clauses alignment     // the alignment of a spoken message of the assistant; nil for other items
 	length  voice.Samples // how much audio it has, recorded or generated, without audio that was cut off
 	cut     bool          // it was truncated; audio that its response still makes is not counted
+	silent  bool          // it was truncated because the synthesizer has failed: nobody has interrupted it
 	pending bool          // the transcript of its audio is awaited
 	running bool          // the tool of the server that it calls runs
 	weight  weight
@@ -109,6 +110,9 @@ func (it *Item) truncate(ms int) {
 
 // Stop notes that the user interrupted a message in text. The message keeps the text that the client has got, and the model hears of the interruption.
 func (it *Item) Stop() { it.cut = true }
+
+// FallSilent notes that the message ends early because the synthesizer has failed, and not because of the user.
+func (it *Item) FallSilent() { it.silent = true }
 
 // HideFromModel leaves the item out of the model's input.
 func (it *Item) HideFromModel() { it.left = true }

@@ -6,12 +6,11 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/internal/call/room"
-	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // hardly is how much of an answer the user may have heard in these tests.
-const hardly = voice.Samples(second / 2)
+const hardly = second / 2
 
 // TestJoins: which messages of the user may become one.
 func TestJoins(t *testing.T) {

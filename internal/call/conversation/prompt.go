@@ -103,7 +103,7 @@ func (c *Conversation) messagesOf(items []*Item) []promptMessage {
 			continue
 		}
 		for _, m := range messages(it.Item, c.speechOf(it)) {
-			m.Interrupted = it.cut
+			m.Interrupted = it.cut && !it.silent
 			out = append(out, c.prompt(m, it))
 		}
 	}
@@ -121,7 +121,7 @@ func (c *Conversation) inputMessages(items []wire.Item, name string) []promptMes
 			if it == nil {
 				continue // it was deleted meanwhile
 			}
-			w, interrupted = it.Item, it.cut
+			w, interrupted = it.Item, it.cut && !it.silent
 		}
 		var audio []int16
 		if i == spoken {

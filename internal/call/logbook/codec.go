@@ -39,7 +39,7 @@ func (c *Codec) Append(dst []byte, v any, sound bool) ([]byte, error) {
 }
 
 func (c *Codec) append(dst []byte, v reflect.Value, sound bool) ([]byte, error) {
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // the lines after it have the rest
 	case reflect.Bool:
 		return strconv.AppendBool(dst, v.Bool()), nil
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
@@ -164,7 +164,7 @@ func (c *Codec) decode(text json.RawMessage, v reflect.Value) error {
 	if string(text) == "null" {
 		return nil
 	}
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // the lines after it have the rest
 	case reflect.String:
 		said, err := decodeText(text)
 		v.SetString(said)
@@ -241,7 +241,7 @@ func (c *Codec) decodeInterface(text []byte, v reflect.Value) error {
 const maxSamples = 60 * 24000
 
 func (c *Codec) decodeSlice(text []byte, v reflect.Value) error {
-	switch v.Type().Elem().Kind() {
+	switch v.Type().Elem().Kind() { //nolint:exhaustive // the lines after it have the rest
 	case reflect.Uint8:
 		said, err := decodeText(text)
 		v.SetBytes([]byte(said))

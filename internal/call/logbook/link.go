@@ -99,7 +99,7 @@ func (d *Deck) send(own func() error) (err error) {
 		return Ask[error](d, what, nil)
 	}
 	if err = own(); err != nil {
-		Ask(d, what, func() error { return err })
+		_ = Ask(d, what, func() error { return err }) // it is err
 	}
 	return err
 }

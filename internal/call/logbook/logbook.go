@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -61,7 +60,6 @@ type Writer struct {
 	queued atomic.Int64
 	ended  bool
 	most   int64 // the bytes of the file
-	once   sync.Once
 	done   chan struct{}
 }
 

@@ -63,7 +63,7 @@ func TestALogbookOfAStranger(t *testing.T) {
 					case "a panic":
 						panic("oh")
 					case "a missing answer":
-						Ask(d, "voice", func() error { return nil })
+						_ = Ask(d, "voice", func() error { return nil })
 					}
 				})
 			}
@@ -164,9 +164,14 @@ func TestValuesComeBack(t *testing.T) {
 	g := gomega.NewWithT(t)
 	codec := NewCodec([]any{pipeline.TextDelta{}}, []error{context.Canceled, pipeline.ErrMaxTokens}, []error{&pipeline.StageError{}})
 	in := every{
-		true, time.Second, "<\xff>", []byte("\x00\xfe"), wire.Raw(`{"a":"\u003c"}`), []int16{1, -2}, []pipeline.Word{{Text: "Ho", Prob: 0.25}},
-		fmt.Errorf("it failed: %w", &pipeline.StageError{Stage: "model", Err: pipeline.ErrMaxTokens}), pipeline.TextDelta{Text: "a \"word\""}, &pipeline.Usage{InputTokens: 3},
-		map[string]pipeline.Prompt{"a": {Text: "b"}, "": {}}, 0.1, 7,
+		true, time.Second, "<\xff>", []byte("\x00\xfe"), wire.Raw(`{"a":"\u003c"}`),
+		[]int16{1, -2},
+		[]pipeline.Word{{Text: "Ho", Prob: 0.25}},
+		fmt.Errorf("it failed: %w", &pipeline.StageError{Stage: "model", Err: pipeline.ErrMaxTokens}),
+		pipeline.TextDelta{Text: "a \"word\""},
+		&pipeline.Usage{InputTokens: 3},
+		map[string]pipeline.Prompt{"a": {Text: "b"}, "": {}},
+		0.1, 7,
 	}
 	for _, sound := range []bool{true, false} {
 		text, err := codec.Append(nil, &in, sound)

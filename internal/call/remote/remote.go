@@ -180,7 +180,7 @@ func (r *Remote) leave(label string) (out room.List) {
 
 // Handle handles an Event.
 func (r *Remote) Handle(e Event) (out room.List) {
-	l := e.(Listed) //nolint:errcheck // the only Event
+	l := e.(Listed) // the only Event
 	s, open := r.servers[l.Label], r.take(l.Number)
 	if s == nil || s.number != l.Number {
 		open.Close()
@@ -251,7 +251,7 @@ func (r *Remote) Close() {
 		s.open.Close()
 	}
 	r.opened.Range(func(number, _ any) bool {
-		r.take(number.(uint64)).Close() //nolint:errcheck // every key is one
+		r.take(number.(uint64)).Close() // every key is one
 		return true
 	})
 }

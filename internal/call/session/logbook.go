@@ -27,17 +27,71 @@ import (
 
 // codec is that of logbooks.
 var codec = logbook.NewCodec([]any{
-	logbook.Message{}, logbook.Audio{}, logbook.Missing{}, logbook.Warm{}, logbook.FirstFrame{}, logbook.Leaving{}, logbook.Settled{}, logbook.Handled{}, logbook.NotBooked{},
-	coord.OfConn{}, conn.Close{}, conn.Lost{}, conn.Restored{},
-	listening.Report{}, listening.VerdictDue{}, listening.AudioDue{}, listening.FallbackDue{}, listening.GateDue{}, listening.IdleDue{}, listening.EndDue{}, listening.SoundsFound{},
-	listening.VoiceKnown{}, listening.VoiceDue{}, listening.Ready{}, listening.Refused{}, listening.Partial{}, listening.Ending{}, listening.Final{}, listening.Failed{},
-	listening.Recorded{}, listening.Retranscribed{},
-	speaking.Drained{}, speaking.ReadyDue{}, speaking.HeardDue{}, speaking.TailOver{},
-	speaking.Delta{}, speaking.TextEnded{}, speaking.Audio{}, speaking.ClauseSaid{}, speaking.SynthesisEnded{}, speaking.DraftFailed{}, speaking.BodyOver{},
-	speaking.StepEnded{}, speaking.ToolSlow{}, speaking.ToolEnded{},
-	pipeline.Thinking{}, pipeline.TextDelta{}, pipeline.ToolCallDelta{}, pipeline.ToolCallDone{},
-	runs.News{}, runs.Followed{}, runs.FollowedAgain{}, runs.FollowAgainDue{}, runs.Acted{}, runs.SpokenActed{}, conversation.Written{}, remote.Listed{},
-	TimeUp{}, ExpiryNear{}, MoveDue{}, GraceOver{}, Failed{}, Drain{}, PauseDue{}, DrainOver{},
+	logbook.Message{},
+	logbook.Audio{},
+	logbook.Missing{},
+	logbook.Warm{},
+	logbook.FirstFrame{},
+	logbook.Leaving{},
+	logbook.Settled{},
+	logbook.Handled{},
+	logbook.NotBooked{},
+	coord.OfConn{},
+	conn.Close{},
+	conn.Lost{},
+	conn.Restored{},
+	listening.Report{},
+	listening.VerdictDue{},
+	listening.AudioDue{},
+	listening.FallbackDue{},
+	listening.GateDue{},
+	listening.IdleDue{},
+	listening.EndDue{},
+	listening.SoundsFound{},
+	listening.VoiceKnown{},
+	listening.VoiceDue{},
+	listening.Ready{},
+	listening.Refused{},
+	listening.Partial{},
+	listening.Ending{},
+	listening.Final{},
+	listening.Failed{},
+	listening.Recorded{},
+	listening.Retranscribed{},
+	speaking.Drained{},
+	speaking.ReadyDue{},
+	speaking.HeardDue{},
+	speaking.TailOver{},
+	speaking.Delta{},
+	speaking.TextEnded{},
+	speaking.Audio{},
+	speaking.ClauseSaid{},
+	speaking.SynthesisEnded{},
+	speaking.DraftFailed{},
+	speaking.BodyOver{},
+	speaking.StepEnded{},
+	speaking.ToolSlow{},
+	speaking.ToolEnded{},
+	pipeline.Thinking{},
+	pipeline.TextDelta{},
+	pipeline.ToolCallDelta{},
+	pipeline.ToolCallDone{},
+	runs.News{},
+	runs.Followed{},
+	runs.FollowedAgain{},
+	runs.FollowAgainDue{},
+	runs.Acted{},
+	runs.SpokenActed{},
+	conversation.Written{},
+	remote.Listed{},
+	TimeUp{},
+	ExpiryNear{},
+	MoveDue{},
+	GraceOver{},
+	Failed{},
+	Drain{},
+	PauseDue{},
+	DrainOver{},
 }, []error{
 	context.Canceled, context.DeadlineExceeded, pipeline.ErrMaxTokens, pipeline.ErrNoLive, pipeline.ErrUnavailable, pipeline.ErrBusy, pipeline.ErrUnknownVoice,
 	link.ErrUnreachable, link.ErrHungUp, link.ErrTooLarge, conversation.ErrTooLong,
@@ -248,14 +302,14 @@ func Replay(in io.Reader, each func(logbook.Moment) error) (played logbook.Playe
 
 // replay plays one entry of a logbook: the first makes the session, the second starts it, and each other one is an event.
 func (s *Session) replay(n int, in any, cfg Config, l logbook.Link) (*Session, error) {
-	switch {
-	case n == 1:
+	switch n {
+	case 1:
 		made, err := New(cfg)
 		if err == nil {
 			made.shared.queue.deaf = true
 		}
 		return made, err
-	case n == 2:
+	case 2:
 		s.shared.started.Do(func() {
 			s.attach(l.Stand())
 			s.begin()

@@ -110,6 +110,9 @@ func (g *Generator) Truncate(r *Response, end playout.Position) (out room.List) 
 		if o.item.Type != wire.ItemMessage {
 			continue
 		}
+		if !r.cut {
+			o.item.FallSilent()
+		}
 		switch {
 		case o.item.Num() == end.Item:
 			out.SendAll(g.Conversation.Cut(o.item, int(end.MS)))
