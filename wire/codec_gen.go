@@ -207,7 +207,7 @@ var serverNeeds = [...]struct{ typ, needs string }{
 	{"mcp_list_tools.in_progress", "event_id item_id"},
 	{"mcp_list_tools.completed", "event_id item_id"},
 	{"mcp_list_tools.failed", "event_id item_id"},
-	{"response.mcp_call_arguments.delta", "event_id response_id item_id output_index delta"},
+	{"response.mcp_call_arguments.delta", "event_id response_id item_id output_index delta obfuscation"},
 	{"response.mcp_call_arguments.done", "event_id response_id item_id output_index arguments"},
 	{"response.mcp_call.in_progress", "event_id item_id output_index"},
 	{"response.mcp_call.completed", "event_id item_id output_index"},
@@ -1034,7 +1034,7 @@ func (e *ResponseMCPCallArgumentsDelta) SetID(id string) { e.EventID = id }
 func (*ResponseMCPCallArgumentsDelta) server() {}
 
 func (e *ResponseMCPCallArgumentsDelta) fields(c *codec) {
-	c.bind("event_id! response_id! item_id! output_index! delta! obfuscation?", &e.EventID, &e.ResponseID, &e.ItemID, &e.OutputIndex, &e.Delta, &e.Obfuscation)
+	c.bind("event_id! response_id! item_id! output_index! delta! obfuscation!", &e.EventID, &e.ResponseID, &e.ItemID, &e.OutputIndex, &e.Delta, &e.Obfuscation)
 }
 
 // Type returns "response.mcp_call_arguments.done".

@@ -27,7 +27,7 @@ func (i *Item) written() string {
 	case ItemMCPListTools:
 		return head + "- - - - - - server_label tools error? - - -"
 	case ItemMCPCall:
-		return head + "- - - name arguments output? server_label - error~ approval_request_id? - -"
+		return head + "- - - name arguments output~ server_label - error~ approval_request_id~ - -"
 	case ItemMCPApprovalRequest:
 		return head + "- - - name arguments - server_label - - - - -"
 	case ItemMCPApprovalResponse:

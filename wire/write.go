@@ -22,7 +22,8 @@ func (c *codec) writeFields(spec string, fields []any) {
 			c.out.Text(t.text)
 		case '~':
 			c.out.name(t.name)
-			if null, _ := isNil(p); null {
+			text, is := p.(*string)
+			if null, _ := isNil(p); null || is && *text == "" {
 				c.out.Null()
 				continue
 			}

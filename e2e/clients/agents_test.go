@@ -20,6 +20,7 @@ type agents struct {
 	History             []item
 	Happened            []string
 	Calls               []struct{ Name, Place string }
+	RemoteCalls         []struct{ Name, Output string }
 	Server              []string // types of the events that came
 	Errors              []string
 	AudioMS, PlayedMS   float64 // of the present response; over a WebSocket only
@@ -28,9 +29,10 @@ type agents struct {
 
 // item is a line of the client's history.
 type item struct {
-	ItemID, Type, Role, Status, Name, Arguments string
-	Output                                      string
-	Content                                     []content
+	ItemID, Type, Role, Status, Name string
+	Arguments                        any // a text, or the object of a request for approval
+	Output                           string
+	Content                          []content
 }
 
 type content struct{ Type, Text, Transcript string }

@@ -12,8 +12,9 @@ const noted = [
   "audio_interrupted", "history_added", "guardrail_tripped",
 ];
 
-export function agents({ url, key, webRTC }) {
+export function agents({ url, key, webRTC, mcp }) {
   const calls = [];
+  const remoteCalls = [];
   const weather = tool({
     name: "look_up_weather",
     description: "Says what the weather is like.",
@@ -31,8 +32,8 @@ export function agents({ url, key, webRTC }) {
       throw new Error("the window is stuck");
     },
   });
-  // The server does not support such tools, and must take the other settings all the same: the client sends all settings at once.
-  const remote = hostedMcpTool({ serverLabel: "papers", serverUrl: "https://papers.test/mcp" });
+  // Nobody answers at papers.test. The server must take the other settings all the same: the client sends all settings at once.
+  const remote = hostedMcpTool({ serverLabel: "papers", serverUrl: mcp ?? "https://papers.test/mcp", requireApproval: "always" });
   const clerk = new RealtimeAgent({ name: "Clerk", handoffDescription: "Knows about papers.", instructions: "Be exact." });
   const porter = new RealtimeAgent({ name: "Porter", instructions: "Be brief.", tools: [remote, weather, broken], handoffs: [clerk] });
 
@@ -47,6 +48,8 @@ export function agents({ url, key, webRTC }) {
   let audioMS = 0; // of the present response, as far as it has arrived
   let firstAudio = 0;
   for (const name of noted) session.on(name, () => happened.push(name));
+  session.on("tool_approval_requested", (_context, _agent, request) => session.approve(request.approvalItem));
+  session.on("mcp_tool_call_completed", (_context, _agent, call) => remoteCalls.push({ name: call.name, output: call.output }));
   session.on("error", ({ error }) => errors.push(error));
   session.on("transport_event", (e) => {
     server.push(e.type);
@@ -81,6 +84,7 @@ export function agents({ url, key, webRTC }) {
       history: session.history,
       happened,
       calls,
+      remoteCalls,
       server,
       errors: errors.map((e) => e?.error?.message ?? e?.message ?? JSON.stringify(e)),
       audioMS,
