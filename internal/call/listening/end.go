@@ -44,6 +44,9 @@ type utterance struct {
 // Tentative reports whether an end may still be taken back. Nothing may then begin for its turn that cannot be undone, such as a call of a function.
 func (l *Listening) Tentative() bool { return l.ends.state != turnend.State(turnend.Final{}) }
 
+// FixEnd makes a tentative end final, because the client has stopped the answer, has asked for one, or has added an item.
+func (l *Listening) FixEnd() { l.stepEnd(turnend.Fixed{}) }
+
 // takesBack reports whether an end that is found now may be taken back: the user may interrupt the answer to it, and the client or the operator wants it.
 func (l *Listening) takesBack() bool {
 	td := l.Settings.TurnDetection()

@@ -157,9 +157,11 @@ func (c *Client) answer(o room.Origin, e wire.ClientEvent, s *coord.State) (out 
 				Message: "output_audio_buffer.clear is for WebRTC: over a WebSocket the client holds the audio",
 			})
 		}
+		c.Input.FixEnd()
 		c.Survival.Cancel("")
 		out.Step(coord.OfPlayout{Event: playout.Clear{}})
 	case *wire.ConversationItemCreate:
+		c.Input.FixEnd()
 		return c.createItem(o, e)
 	case *wire.ConversationItemDelete:
 		return answered(c.Conversation.Delete(e.ItemID))
@@ -168,8 +170,10 @@ func (c *Client) answer(o room.Origin, e wire.ClientEvent, s *coord.State) (out 
 	case *wire.ConversationItemTruncate:
 		return c.truncateItem(e)
 	case *wire.ResponseCreate:
+		c.Input.FixEnd()
 		return c.createResponse(o, e)
 	case *wire.ResponseCancel:
+		c.Input.FixEnd()
 		c.Survival.Cancel(e.ResponseID)
 		return c.cancelResponse(e.ResponseID)
 	case *wire.AntiphonHello:

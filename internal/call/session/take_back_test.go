@@ -95,6 +95,15 @@ func TestTakesBackAnEnd(t *testing.T) {
 		c.g.Expect(c.userItems()).To(gomega.Equal([]string{"hello", "please book me a flight"}))
 		c.g.Expect(c.count("conversation.item.deleted")).To(gomega.BeZero())
 	})
+	story(t, "an answer that the user has stopped by a button stays stopped, and what is said then is a new turn", func(t *testing.T) {
+		c := callTakingBack(t, wanted)
+		c.quiet(200)
+		c.sentence("please book me a flight", 650)
+		c.send(`{"type":"response.cancel"}`)
+		c.send(`{"type":"output_audio_buffer.clear"}`)
+		c.sentence("what time is it", 6000)
+		c.g.Expect(c.userItems()).To(gomega.Equal([]string{"please book me a flight", "what time is it"}))
+	})
 	story(t, "a client that does not ask for it gets two turns", func(t *testing.T) {
 		c := callTakingBack(t, "")
 		c.quiet(200)

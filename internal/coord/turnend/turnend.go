@@ -47,7 +47,8 @@ type (
 	}
 	// Expired: the user was silent for long enough after the end of Turn.
 	Expired struct{ Turn machine.Turn }
-	// Fixed: the client has ended a turn itself, or the settings no longer allow that an end is taken back.
+	// Fixed: the client has ended a turn itself, has stopped an answer, has asked for one or has added an item. Or the settings no longer allow that an end
+	// is taken back.
 	Fixed struct{}
 )
 
