@@ -66,8 +66,10 @@ func (c *caller) answers() (said []string) {
 	return said
 }
 
+// wanted is the part of antiphon.hello that asks for it.
+const wanted = `"take_back":true,`
+
 func TestTakesBackAnEnd(t *testing.T) {
-	const wanted = `"take_back":true,`
 	story(t, "two parts of a sentence become one turn with one answer", func(t *testing.T) {
 		c := callTakingBack(t, wanted)
 		c.quiet(200)
@@ -111,6 +113,9 @@ func TestTakesBackAnEnd(t *testing.T) {
 		c.sentence("to rome on tuesday", 6000)
 		c.g.Expect(c.userItems()).To(gomega.Equal([]string{"please book me a flight", "to rome on tuesday"}))
 	})
+}
+
+func TestCallsWaitForTheEnd(t *testing.T) {
 	story(t, "a call of a tool waits until the end is final", func(t *testing.T) {
 		const tool = `{"type":"session.update","session":{"type":"realtime","tools":[{"type":"function","name":"get_weather","parameters":{}}]}}`
 		c := callTakingBack(t, wanted)
