@@ -57,7 +57,7 @@ doctor: build ## Say what is installed, what is missing and how to get it
 .PHONY: test test-long check tidy fmt-check lint lint-tool house verify-setup verify-spec verify-test verify-long verify-official \
 	generated unit race teardown faults chaos protocol mutate-code mutate-driver simulate wasm-test cross types examples services fuzz e2e sound trace-check
 
-test: ## Set up what is missing and pass everything, as CI does (20 minutes on 2 processors; what has not changed is not run again)
+test: ## Set up what is missing and pass everything, as CI does (some 25 minutes on 2 processors; what has not changed is not run again)
 	@scripts/test.sh
 
 test-long: build verify-setup ## The campaigns: run before a release and before an issue is closed (hours)

@@ -120,44 +120,32 @@ func (o *bookedOutput) Drop() voice.Samples { return Ask(o.d, "dropped", o.Outpu
 // Sent implements link.Output.
 func (o *bookedOutput) Sent() voice.Samples { return Ask(o.d, "sent", o.Output.Sent) }
 
-type stamp struct {
-	TS uint32
+// found is a value that there may be.
+type found[T any] struct {
+	Of T
 	OK bool
+}
+
+// askFound is Ask for a value that there may be.
+func askFound[T any](d *Deck, what string, own func() (T, bool)) (T, bool) {
+	f := Ask(d, what, func() (f found[T]) {
+		f.Of, f.OK = own()
+		return f
+	})
+	return f.Of, f.OK
 }
 
 // FirstSilent implements link.Timeline.
 func (o *bookedOutput) FirstSilent() (uint32, bool) {
-	s := Ask(o.d, "silent", func() stamp {
-		ts, ok := o.can.Timeline.FirstSilent()
-		return stamp{ts, ok}
-	})
-	return s.TS, s.OK
-}
-
-type spot struct {
-	At link.Position
-	OK bool
+	return askFound(o.d, "silent", func() (uint32, bool) { return o.can.Timeline.FirstSilent() })
 }
 
 // PositionAt implements link.Timeline.
 func (o *bookedOutput) PositionAt(ts uint32) (link.Position, bool) {
-	p := Ask(o.d, "position", func() spot {
-		at, ok := o.can.Timeline.PositionAt(ts)
-		return spot{at, ok}
-	})
-	return p.At, p.OK
-}
-
-type lost struct {
-	From voice.Samples
-	OK   bool
+	return askFound(o.d, "position", func() (link.Position, bool) { return o.can.Timeline.PositionAt(ts) })
 }
 
 // Missed implements link.Receipts.
 func (o *bookedOutput) Missed(since uint64) (voice.Samples, bool) {
-	m := Ask(o.d, "missed", func() lost {
-		from, ok := o.can.Receipts.Missed(since)
-		return lost{from, ok}
-	})
-	return m.From, m.OK
+	return askFound(o.d, "missed", func() (voice.Samples, bool) { return o.can.Receipts.Missed(since) })
 }
