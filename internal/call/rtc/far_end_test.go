@@ -7,6 +7,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/call/outgoing"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 
@@ -44,5 +45,5 @@ func TestSentAudioIsKeptForASecond(t *testing.T) {
 		s.next(&pcm)
 	}
 	g.Expect(s.ReadFarEnd(0, dst)).To(gomega.BeFalse(), "forgotten")
-	g.Expect(s.ReadFarEnd(s.FarEndPosition()-farEndKept, dst)).To(gomega.BeTrue())
+	g.Expect(s.ReadFarEnd(s.FarEndPosition()-outgoing.FarEndKept, dst)).To(gomega.BeTrue())
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/internal/call/link"
+	"github.com/antiphon-rt/antiphon/internal/call/outgoing"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 )
 
@@ -167,7 +168,7 @@ func TestOutputIsExact(t *testing.T) {
 				g.Expect(s.Hold()).To(gomega.Equal(pos))
 			case k < 7:
 				gen++
-				from := max(0, pos-voice.Samples(rnd.IntN(int(Keep))))
+				from := max(0, pos-voice.Samples(rnd.IntN(int(outgoing.Keep))))
 				s.Resume(gen, from)
 				pos, held = from, false
 			case k == 7:
@@ -177,41 +178,22 @@ func TestOutputIsExact(t *testing.T) {
 				f := s.next(&pcm)
 				left := written[pos:]
 				if held || len(left) < FrameSize && (!ended || len(left) == 0) {
-					g.Expect(f.voiced).To(gomega.BeFalse())
+					g.Expect(f.Voiced).To(gomega.BeFalse())
 					continue
 				}
 				n := min(FrameSize, len(left))
 				want := make([]int16, FrameSize)
 				copy(want, left[:n])
 				pos += voice.Samples(n)
-				g.Expect(f.voiced).To(gomega.BeTrue())
+				g.Expect(f.Voiced).To(gomega.BeTrue())
 				g.Expect(slices.Equal(pcm[:], want)).To(gomega.BeTrue(), "seed %d step %d", seed, step)
-				g.Expect(f.sent).To(gomega.Equal(pos))
-				g.Expect(f.gen).To(gomega.Equal(gen))
+				g.Expect(f.Sent).To(gomega.Equal(pos))
+				g.Expect(f.Gen).To(gomega.Equal(gen))
 			}
 			g.Expect(s.Sent()).To(gomega.Equal(pos))
 			g.Expect(s.Buffered()).To(gomega.Equal(voice.Samples(len(written)) - pos))
 		}
 	}
-}
-
-func TestOutputKeepsTenSecondsAndNoMore(t *testing.T) {
-	g := gomega.NewWithT(t)
-	s := NewOutput(randomStart())
-	s.Begin(1)
-	var pcm [FrameSize]int16
-	for i := range voice.Samples(1000) { // 20 s
-		s.Write(ramp(i*FrameSize, (i+1)*FrameSize))
-		g.Expect(s.next(&pcm).voiced).To(gomega.BeTrue())
-		g.Expect(len(s.history.blocks)).To(gomega.BeNumerically("<=", int(Keep)/blockSize+2))
-	}
-	s.Resume(2, s.Sent()-Keep)
-	s.next(&pcm)
-	g.Expect(pcm[:]).To(gomega.Equal(ramp(10*Rate, 10*Rate+FrameSize)))
-	s.Resume(3, 0)
-	g.Expect(s.Sent()).To(gomega.BeNumerically("~", 10*Rate, blockSize), "as far back as audio is kept")
-	s.Resume(4, 1<<40)
-	g.Expect(s.Sent()).To(gomega.Equal(voice.Samples(20*Rate)), "never beyond what was written")
 }
 
 func TestOutputLimitsUnsentAudio(t *testing.T) {
@@ -222,7 +204,7 @@ func TestOutputLimitsUnsentAudio(t *testing.T) {
 	for range 6 {
 		s.Write(minute)
 	}
-	g.Expect(s.Buffered()).To(gomega.Equal(MaxUnsent))
+	g.Expect(s.Buffered()).To(gomega.Equal(outgoing.MaxUnsent))
 	g.Expect(s.refusedSamples()).To(gomega.Equal(uint64(60 * Rate)))
 }
 

@@ -3,24 +3,17 @@ package rtc
 import (
 	"math/rand/v2"
 	"sync/atomic"
-	"time"
 
 	"github.com/pion/rtp"
 
 	"github.com/antiphon-rt/antiphon/internal/call/link"
+	"github.com/antiphon-rt/antiphon/internal/call/outgoing"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc/opus"
 )
 
 // The pacer: sends one packet every 20 ms and reports what it has sent.
 
-const (
-	frameTime = 20 * time.Millisecond
-	// catchUp is how late the pacer may be and still send the missing packets in a burst: a client's jitter buffer takes three
-	// frames. When it is later, it leaves a gap in time, but not in the audio.
-	catchUp = 3 * frameTime
-	// wakeTime is the grid of the times at which all calls send. So the processor wakes up once for the packets of many calls.
-	wakeTime = 5 * time.Millisecond
-)
+const frameTime = outgoing.FrameTime
 
 // track takes outgoing packets: a pion track, or one of a test.
 type track interface {
@@ -33,8 +26,7 @@ type encoders interface {
 	Give(e opus.Encoding)
 }
 
-// Pacer sends one packet of the output every 20 ms of wall clock. Every deadline is the first one plus a whole number of frames,
-// so that delays do not add up.
+// Pacer sends one packet of the output every 20 ms of wall clock.
 type Pacer struct {
 	output   *Output
 	track    track
@@ -55,7 +47,8 @@ type Pacer struct {
 }
 
 type paceStats struct {
-	packets, bytes, late, skipped atomic.Uint64
+	packets, bytes atomic.Uint64
+	clock          outgoing.Clock
 }
 
 // NewPacer returns a pacer that sends the output's packets over a track. A Peer runs it in real time. The simulator (e2e/world) calls Send instead.
@@ -72,48 +65,14 @@ func NewPacer(s *Output, t track, enc encoders, h link.Handler, failed func(erro
 // run paces until stop is closed.
 func (p *Pacer) run(stop <-chan struct{}) {
 	defer p.giveEncoder()
-	deadline := onGrid(time.Now())
-	timer := time.NewTimer(time.Until(deadline))
-	defer timer.Stop()
-	for {
-		select {
-		case <-stop:
-			return
-		case <-timer.C:
-		}
-		deadline = p.catchUp(deadline, time.Now())
-		p.Send()
-		deadline = deadline.Add(frameTime)
-		timer.Reset(time.Until(deadline))
-	}
-}
-
-// onGrid returns the first multiple of wakeTime at or after t.
-func onGrid(t time.Time) time.Time {
-	return t.Add((wakeTime - time.Duration(t.UnixNano())%wakeTime) % wakeTime)
-}
-
-// catchUp counts late frames and returns the deadline of the next packet: the given one, or a later one if the pacer is too late
-// to catch up.
-func (p *Pacer) catchUp(deadline, now time.Time) time.Time {
-	late := now.Sub(deadline)
-	if late > frameTime {
-		p.stats.late.Add(1)
-	}
-	if late <= catchUp {
-		return deadline
-	}
-	n := int(late / frameTime)
-	p.stats.skipped.Add(uint64(n))
-	p.output.skip(n)
-	return deadline.Add(time.Duration(n) * frameTime)
+	p.stats.clock.Run(stop, outgoing.Pace{Send: p.Send, Skip: p.output.skip})
 }
 
 // Send sends one frame and reports it to the handler. One goroutine calls it.
 func (p *Pacer) Send() {
 	f := p.output.next(&p.pcm)
 	payload := p.encode(f)
-	p.packet.Marker = f.voiced && !p.voiced
+	p.packet.Marker = f.Voiced && !p.voiced
 	p.packet.Timestamp = f.ts
 	p.packet.SequenceNumber++
 	p.packet.Payload = payload
@@ -124,26 +83,26 @@ func (p *Pacer) Send() {
 		p.stats.packets.Add(1)
 		p.stats.bytes.Add(uint64(len(payload)))
 	}
-	p.segment, p.voiced = f.gen, f.voiced
-	if f.voiced {
-		p.handler.Sent(f.gen, f.sent, f.first)
+	p.segment, p.voiced = f.Gen, f.Voiced
+	if f.Voiced {
+		p.handler.Sent(f.Gen, f.Sent, f.First)
 	}
-	if f.drained {
-		p.handler.Drained(f.gen)
+	if f.Drained {
+		p.handler.Drained(f.Gen)
 	}
 }
 
 // encode returns the frame's payload, valid until the next call.
 func (p *Pacer) encode(f frame) []byte {
-	follows := p.voiced && p.segment == f.gen
+	follows := p.voiced && p.segment == f.Gen
 	switch {
-	case f.voiced:
+	case f.Voiced:
 		if !follows {
 			// The encoder may still hold audio of another segment, which must not be heard.
 			p.giveEncoder()
 		}
 		return p.encodeFrame()
-	case p.voiced && !f.cut:
+	case p.voiced && !f.Cut:
 		// The codec delays: one encoded frame of silence brings out the end of the frame before.
 		clear(p.pcm[:])
 		defer p.giveEncoder()

@@ -83,7 +83,7 @@ func TestPacerKeepsItsDeadlines(t *testing.T) {
 			g.Expect(p.SequenceNumber-packets[0].SequenceNumber).To(gomega.Equal(uint16(i)), "packet %d", i)
 			g.Expect(p.Marker).To(gomega.Equal(i == 0), "packet %d", i)
 		}
-		g.Expect(s.pacer.stats.late.Load()).To(gomega.BeZero())
+		g.Expect(s.pacer.stats.clock.Late.Load()).To(gomega.BeZero())
 		g.Expect(s.voiced()[:500*FrameSize]).To(gomega.Equal(ramp(0, 500*FrameSize)))
 	})
 }
@@ -209,30 +209,16 @@ func TestPacerIsLate(t *testing.T) {
 			s.output.Write(ramp(0, 10*FrameSize))
 			deadline := time.Now()
 			s.pacer.Send()
-			next := s.pacer.catchUp(deadline.Add(frameTime), deadline.Add(frameTime+row.late))
+			next, skipped := s.pacer.stats.clock.CatchUp(deadline.Add(frameTime), deadline.Add(frameTime+row.late))
+			s.output.skip(skipped)
 			s.pacer.Send()
 			packets := s.sink.all()
 			g.Expect(packets[1].Timestamp - packets[0].Timestamp).To(gomega.Equal(row.wantTimestamp * frameTicks))
 			g.Expect(packets[1].SequenceNumber - packets[0].SequenceNumber).To(gomega.Equal(uint16(1)))
 			g.Expect(next).To(gomega.Equal(deadline.Add(frameTime * time.Duration(row.wantTimestamp))))
-			g.Expect(s.pacer.stats.late.Load()).To(gomega.Equal(row.wantLate))
-			g.Expect(s.pacer.stats.skipped.Load()).To(gomega.Equal(row.wantSkipped))
+			g.Expect(s.pacer.stats.clock.Late.Load()).To(gomega.Equal(row.wantLate))
+			g.Expect(s.pacer.stats.clock.Skipped.Load()).To(gomega.Equal(row.wantSkipped))
 			g.Expect(s.voiced()).To(gomega.Equal(ramp(0, 2*FrameSize)), "no audio is skipped")
-		})
-	}
-}
-
-func TestPacersWakeUpTogether(t *testing.T) {
-	for name, row := range map[string]struct{ at, want time.Duration }{
-		"on the grid":           {10 * time.Millisecond, 10 * time.Millisecond},
-		"just after the grid":   {10*time.Millisecond + 1, 15 * time.Millisecond},
-		"in the middle of it":   {12 * time.Millisecond, 15 * time.Millisecond},
-		"just before the grid":  {15*time.Millisecond - 1, 15 * time.Millisecond},
-		"later by many seconds": {999*time.Second + time.Millisecond, 999*time.Second + wakeTime},
-	} {
-		t.Run(name, func(t *testing.T) {
-			begin := time.Unix(1_700_000_000, 0)
-			gomega.NewWithT(t).Expect(onGrid(begin.Add(row.at))).To(gomega.Equal(begin.Add(row.want)))
 		})
 	}
 }

@@ -87,7 +87,7 @@ func (p *Peer) Stats() Stats {
 	c, in, out := &p.counts, &p.counts.received, &p.pacer.stats
 	return Stats{
 		PacketsSent: out.packets.Load(), BytesSent: out.bytes.Load(),
-		LateFrames: out.late.Load(), SkippedFrames: out.skipped.Load(), AudioDropped: p.output.refusedSamples(),
+		LateFrames: out.clock.Late.Load(), SkippedFrames: out.clock.Skipped.Load(), AudioDropped: p.output.refusedSamples(),
 		PacketsReceived: in.Packets.Load(), BytesReceived: in.Bytes.Load(),
 		PacketsLost: in.Lost.Load(), PacketsGarbled: in.Garbled.Load(), PacketsRefused: in.Refused.Load(),
 		SamplesConcealed: in.Concealed.Load(), SamplesFilled: in.Filled.Load(),

@@ -1,4 +1,4 @@
-package rtc
+package outgoing
 
 import "github.com/antiphon-rt/antiphon/internal/voice"
 
@@ -7,20 +7,20 @@ import "github.com/antiphon-rt/antiphon/internal/voice"
 // blockSize is 200 ms of samples. It is so small that the kept audio costs little more memory than its length.
 const blockSize = Rate / 5
 
-// playoutHistory holds the audio of a response from position start up to position end. It grows at the end by blocks and forgets
+// history holds the audio of a response from position start up to position end. It grows at the end by blocks and forgets
 // whole blocks at the start, so that it never moves audio.
-type playoutHistory struct {
+type history struct {
 	start, end voice.Samples // Invariant: start <= end, start is a multiple of blockSize
 	blocks     [][]int16     // blocks[0] begins at start; all but the last are full
 	spare      []int16       // the block that was forgotten last, for reuse
 }
 
-func (h *playoutHistory) reset() {
-	*h = playoutHistory{}
+func (h *history) reset() {
+	*h = history{}
 }
 
 // append copies pcm to the end.
-func (h *playoutHistory) append(pcm []int16) {
+func (h *history) append(pcm []int16) {
 	h.end += voice.Samples(len(pcm))
 	for len(pcm) > 0 {
 		last := len(h.blocks) - 1
@@ -35,7 +35,7 @@ func (h *playoutHistory) append(pcm []int16) {
 }
 
 // emptyBlock returns a block without samples, with room for blockSize.
-func (h *playoutHistory) emptyBlock() []int16 {
+func (h *history) emptyBlock() []int16 {
 	b := h.spare
 	h.spare = nil
 	if b == nil {
@@ -46,7 +46,7 @@ func (h *playoutHistory) emptyBlock() []int16 {
 
 // read copies the audio from position pos on into dst and returns the number of samples that it copied. pos lies within
 // [start, end].
-func (h *playoutHistory) read(pos voice.Samples, dst []int16) int {
+func (h *history) read(pos voice.Samples, dst []int16) int {
 	n := 0
 	for n < len(dst) && pos < h.end {
 		offset := int(pos - h.start)
@@ -58,7 +58,7 @@ func (h *playoutHistory) read(pos voice.Samples, dst []int16) int {
 }
 
 // forget drops the whole blocks before position pos.
-func (h *playoutHistory) forget(pos voice.Samples) {
+func (h *history) forget(pos voice.Samples) {
 	for len(h.blocks) > 0 && h.start+blockSize <= pos {
 		h.spare = h.blocks[0]
 		h.blocks[0] = nil
