@@ -89,6 +89,8 @@ var lintCases = []lintCase{
 	{"internal/call/rtc/session.go", ours + "internal/call/session", "transports"},
 	{"internal/call/rtc/session_test.go", ours + "internal/call/session", "transports"},
 	{"internal/call/rtc/ws.go", ours + "internal/call/ws", "transports"},
+	{"internal/call/phone/session.go", ours + "internal/call/session", "transports"},
+	{"internal/call/phone/outgoing.go", ours + "internal/call/outgoing", ""},
 	{"internal/call/ws/link.go", ours + "internal/call/link", ""},
 	{"internal/call/ws/session.go", ours + "internal/call/session", "transports"},
 	{"internal/call/ws/pion.go", "github.com/pion/webrtc/v4", "pion"},
