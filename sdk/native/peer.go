@@ -34,7 +34,8 @@ type peer struct {
 	channel *webrtc.DataChannel
 	track   *webrtc.TrackLocalStaticRTP // nil without a microphone
 
-	received atomic.Uint64 // packets of the agent that have come
+	received   atomic.Uint64 // packets of the agent that have come
+	restarting atomic.Bool   // packets have no path until the restart of the connection is over
 }
 
 func newPeer(d *Dialer, c sdk.CallConfig, servers []webrtc.ICEServer, sink func(sdk.PeerEvent)) (*peer, error) {
@@ -110,10 +111,15 @@ func (p *peer) start(c sdk.CallConfig) {
 	p.workers.do(p.watch)
 }
 
+// maxKept is how many packets of the user's sound wait for the end of a restart: 3 s, as long as the server may take to answer it, and less than
+// the 5 s of audio that the server takes at once.
+const maxKept = 150
+
 // line is a Source that decides when each packet of its sound is sent, and whether it is: the bad line of a test (internal/calltest).
 type line interface{ Packet(send func()) }
 
-// sendSound sends a packet every frame. Without a microphone it only measures.
+// sendSound sends a packet every frame. Without a microphone it only measures. While the connection restarts it keeps the packets, and sends them
+// afterwards: pion drops the old path at once, and loses what is sent before there is a new one.
 func (p *peer) sendSound() {
 	enc, err := newEncoder()
 	if err != nil {
@@ -123,6 +129,15 @@ func (p *peer) sendSound() {
 	pcm := make([]int16, FrameSize)
 	packet := &rtp.Packet{Header: rtp.Header{Version: 2, PayloadType: 111}}
 	bad, _ := p.opts.Microphone.(line)
+	send := func(packet *rtp.Packet) { // before the connection is up and after its end the packet is dropped, which does no harm
+		if bad == nil {
+			_ = p.track.WriteRTP(packet)
+			return
+		}
+		late := packet.Clone()
+		bad.Packet(func() { _ = p.track.WriteRTP(late) })
+	}
+	var kept []*rtp.Packet
 	pace(p.workers.stop, func() {
 		if !p.microphoneFrame(pcm, p.reportDetection) {
 			return
@@ -138,12 +153,16 @@ func (p *peer) sendSound() {
 			coded = silentPacket() // this frame is lost
 		}
 		packet.Payload = coded
-		// Before the connection is up and after its end the packet is dropped, which does no harm.
-		if bad == nil {
-			_ = p.track.WriteRTP(packet)
+		if p.restarting.Load() {
+			if len(kept) < maxKept { // else the restart is about to fail
+				kept = append(kept, packet.Clone())
+			}
 		} else {
-			late := packet.Clone()
-			bad.Packet(func() { _ = p.track.WriteRTP(late) })
+			for _, late := range kept {
+				send(late)
+			}
+			kept = nil
+			send(packet)
 		}
 		packet.SequenceNumber++
 		packet.Timestamp += 960 // Opus counts at 48 kHz

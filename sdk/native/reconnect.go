@@ -61,6 +61,8 @@ func (p *peer) Restart(ctx context.Context) error {
 	if !p.antiphon || p.location == "" {
 		return &sdk.Error{Kind: sdk.ErrUnavailable, Detail: "no restart"}
 	}
+	p.restarting.Store(true)
+	defer p.restarting.Store(false)
 	offer, err := p.pc.CreateOffer(&webrtc.OfferOptions{ICERestart: true})
 	if err == nil {
 		err = p.pc.SetLocalDescription(offer)

@@ -31,6 +31,10 @@ type testServer struct {
 	lines   []*websocket.Conn
 	speaker *Speaker // gets the client's sound
 	n       int
+
+	calling *testCall // the last call over WebRTC
+	numbers []uint16  // of the packets of the client's sound
+	during  func()    // what a restart waits for
 }
 
 func newTestServer(t *testing.T) *testServer {
@@ -38,6 +42,7 @@ func newTestServer(t *testing.T) *testServer {
 	s := &testServer{speaker: NewSpeaker(0)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/realtime/calls", s.call)
+	mux.HandleFunc("POST /v1/realtime/calls/test/restart", s.restart)
 	mux.HandleFunc("GET /v1/realtime", s.socket)
 	mux.HandleFunc("GET /v1/antiphon/pipeline", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"pipeline":"test","components":[{"stage":"model","name":"tone","state":"ready","detail":"","install":""}]}`)
@@ -171,6 +176,9 @@ func (s *testServer) call(w http.ResponseWriter, r *http.Request) {
 	must(err)
 	c := &testCall{server: s, pc: pc, stop: make(chan struct{})}
 	s.keep(c)
+	s.mu.Lock()
+	s.calling = c
+	s.mu.Unlock()
 	must(pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: string(offer)}))
 	c.track, err = webrtc.NewTrackLocalStaticRTP(opusCapability(), "agent", "test")
 	must(err)
@@ -178,14 +186,30 @@ func (s *testServer) call(w http.ResponseWriter, r *http.Request) {
 	must(err)
 	pc.OnTrack(func(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { c.listen(track) })
 	pc.OnDataChannel(func(d *webrtc.DataChannel) { c.open(d) })
-	answer, err := pc.CreateAnswer(nil)
-	must(err)
-	gathered := webrtc.GatheringCompletePromise(pc)
-	must(pc.SetLocalDescription(answer))
-	<-gathered
 	w.Header().Set("Location", "/v1/realtime/calls/test")
-	w.WriteHeader(http.StatusCreated)
-	_, _ = io.WriteString(w, pc.LocalDescription().SDP)
+	c.answer(w, http.StatusCreated)
+}
+
+// restart answers the offer of a restart of the last call.
+func (s *testServer) restart(w http.ResponseWriter, r *http.Request) {
+	offer, err := io.ReadAll(r.Body)
+	must(err)
+	s.mu.Lock()
+	c, during := s.calling, s.during
+	s.mu.Unlock()
+	must(c.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: string(offer)}))
+	during()
+	c.answer(w, http.StatusOK)
+}
+
+func (c *testCall) answer(w http.ResponseWriter, status int) {
+	answer, err := c.pc.CreateAnswer(nil)
+	must(err)
+	gathered := webrtc.GatheringCompletePromise(c.pc)
+	must(c.pc.SetLocalDescription(answer))
+	<-gathered
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, c.pc.LocalDescription().SDP)
 }
 
 func must(err error) {
@@ -219,6 +243,9 @@ func (c *testCall) listen(track *webrtc.TrackRemote) {
 		if err != nil {
 			return
 		}
+		c.server.mu.Lock()
+		c.server.numbers = append(c.server.numbers, packet.SequenceNumber)
+		c.server.mu.Unlock()
 		must(dec.decode(packet.SequenceNumber, packet.Payload, c.server.speaker.Hear))
 	}
 }
