@@ -134,12 +134,16 @@ func lastOf(e RecognitionEvent) turn.ID {
 	return 0
 }
 
-// checkAudio ends turn t if its client sends nothing any more, not even silence.
+// checkAudio ends turn t if its client sends nothing any more, not even silence, and the connection is up.
 func (l *Listening) checkAudio(t turn.ID, s *coord.State) room.List {
 	if turn.Open(s.Turn) != t {
 		return nil
 	}
-	if left := l.input.AudioTimeoutIn(l.Env.Now()); left > 0 {
+	left := l.input.AudioTimeoutIn(l.Env.Now())
+	if l.cutOff(s) {
+		left = AudioTimeout
+	}
+	if left > 0 {
 		l.after("audio", left, AudioDue{t})
 		return nil
 	}

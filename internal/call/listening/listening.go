@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -202,11 +203,18 @@ func (l *Listening) Audio(pcm []int16, s *coord.State) room.List {
 
 // Missing takes samples of the client's track that have not arrived.
 func (l *Listening) Missing(samples int, s *coord.State) room.List {
-	if l.appending() {
+	if l.appending() || l.cutOff(s) {
 		return nil
 	}
 	l.input.Missing(samples)
 	return l.listen(s)
+}
+
+// cutOff reports that the connection was interrupted while the user spoke. The turn then waits until the connection is back or the session ends:
+// nobody knows what the user has said meanwhile.
+func (l *Listening) cutOff(s *coord.State) bool {
+	_, away := s.Conn.(conn.Interrupted)
+	return away && turn.Open(s.Turn) != 0 && l.input.Voiced()
 }
 
 // Append takes the audio of an input_audio_buffer.append.

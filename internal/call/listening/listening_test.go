@@ -283,3 +283,56 @@ func TestAppendedAudioReplacesTheTrack(t *testing.T) {
 		b.g.Expect(b.l.input.buffer.Len()).To(gomega.Equal(480 + 10*960 + 480))
 	})
 }
+
+// TestASentenceOutlivesACutOfTheNetwork: what is missing while the connection is interrupted ends no turn in mid-sentence.
+func TestASentenceOutlivesACutOfTheNetwork(t *testing.T) {
+	said := scripted.Tones("a sentence that the network interrupts")
+	half1, half2 := said[:len(said)/2], said[len(said)/2:]
+	speak := func(b *half, pcm []int16) {
+		for len(pcm) > 0 {
+			n := min(480, len(pcm))
+			b.do(b.l.Audio(pcm[:n], &b.state))
+			pcm = pcm[n:]
+			wait(20 * time.Millisecond)
+		}
+	}
+	gap := func(b *half, missing time.Duration) {
+		for range missing / (20 * time.Millisecond) {
+			b.do(b.l.Missing(480, &b.state))
+			wait(20 * time.Millisecond)
+		}
+	}
+	large := func(p *Parts, _ *wire.Session) { p.Buffer = MaxBuffer }
+	live(t, "the sentence goes on when the connection is back", large, func(b *half) {
+		speak(b, half1)
+		gap(b, time.Second)
+		b.step(coord.OfConn{Event: conn.Lost{}})
+		gap(b, 2*time.Second)
+		wait(2 * AudioTimeout)
+		for len(b.events) > 0 {
+			b.next()
+		}
+		b.g.Expect(b.committed).To(gomega.BeEmpty())
+		b.step(coord.OfConn{Event: conn.Restored{}})
+		speak(b, half2)
+		b.g.Expect(b.committed).To(gomega.BeEmpty())
+		speak(b, make([]int16, room.InputRate))
+		b.g.Expect(b.committed).To(gomega.Equal([]turn.ID{1}))
+	})
+	live(t, "a client that is back and sends nothing ends the turn", large, func(b *half) {
+		speak(b, half1)
+		b.step(coord.OfConn{Event: conn.Lost{}})
+		wait(2 * AudioTimeout)
+		b.step(coord.OfConn{Event: conn.Restored{}})
+		for len(b.committed) == 0 {
+			b.next()
+		}
+	})
+	live(t, "a sentence that has ended before is answered", large, func(b *half) {
+		speak(b, said)
+		speak(b, make([]int16, 400*room.InputRate/1000))
+		b.step(coord.OfConn{Event: conn.Lost{}})
+		gap(b, 2*time.Second)
+		b.g.Expect(b.committed).To(gomega.Equal([]turn.ID{1}))
+	})
+}
