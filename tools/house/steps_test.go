@@ -3,6 +3,7 @@ package house
 // tools/house/budgets.txt and scripts/test.sh have the same steps.
 
 import (
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -32,4 +33,20 @@ func TestTheFirstStepsAreAlwaysRun(t *testing.T) {
 	first := regexp.MustCompile(`(?m)^first=\(([a-z0-9 -]+)\)$`).FindStringSubmatch(script)
 	g.Expect(first).NotTo(gomega.BeNil())
 	g.Expect(script).To(gomega.ContainSubstring("\t" + strings.ReplaceAll(first[1], " ", " | ") + ") ;;\n"))
+}
+
+// TestClusterFetchesNoModels: make cluster runs neither the script that fetches models nor the command for it. Three servers use the voices of this machine.
+func TestClusterFetchesNoModels(t *testing.T) {
+	g := gomega.NewWithT(t)
+	made := exec.Command("make", "-n", "cluster", "MODELS=neural-en")
+	made.Dir = "../.."
+	commands, err := made.CombinedOutput()
+	g.Expect(err).NotTo(gomega.HaveOccurred(), "%s", commands)
+	g.Expect(string(commands)).To(gomega.ContainSubstring("scripts/setup.sh cluster"))
+	scripts := regexp.MustCompile(`scripts/[a-z-]+\.sh`).FindAllString(string(commands), -1)
+	g.Expect(scripts).To(gomega.ConsistOf("scripts/setup.sh", "scripts/cluster.sh"))
+	for _, script := range append(scripts, "scripts/build.sh") {
+		text := strings.Replace(string(read(t, script)), `[ "$mode" != test ] || scripts/models.sh`, "", 1)
+		g.Expect(text).NotTo(gomega.MatchRegexp(`models get|models\.sh|talk\.sh`), script)
+	}
 }
