@@ -36,7 +36,7 @@ func (s *session) names(e *event) {
 		}
 	case strings.HasPrefix(e.Type, "output_audio_buffer."):
 		ours("response_id", "resp_", e.ResponseID)
-	case strings.HasPrefix(e.Type, "input_audio_buffer.") && e.Type != "input_audio_buffer.cleared":
+	case strings.HasPrefix(e.Type, "input_audio_buffer.") && e.Type != "input_audio_buffer.cleared" && e.Type != "input_audio_buffer.dtmf_event_received":
 		ours("item_id", "item_", e.ItemID)
 	case strings.HasPrefix(e.Type, "conversation.item.") && e.ItemID+e.Item.ID == "":
 		s.broken("RealIDs", "%s names no item", e.Type)

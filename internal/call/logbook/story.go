@@ -38,6 +38,10 @@ type (
 	Settled struct{}
 	// Handled: a transport waits until what it has posted is handled.
 	Handled struct{}
+	// Digit is a key of a telephone.
+	Digit struct{ Key string }
+	// DigitsDue: the user has finished with the keys.
+	DigitsDue struct{}
 	// NotBooked is an event that has no place in a logbook.
 	NotBooked struct{ Why string }
 )
@@ -105,6 +109,8 @@ func came(v any) string {
 		return "The client of the call that goes on here is back"
 	case Handled:
 		return "A transport waits until its messages are handled"
+	case Digit:
+		return "The user presses a key of the telephone"
 	case coord.OfConn:
 		return "The connection has the event " + v.Event.Name()
 	case listening.Report:

@@ -59,7 +59,8 @@ type clientParts struct {
 // Client is the client of a session. See the package comment.
 type Client struct {
 	clientParts
-	early early
+	early  early
+	keypad keypad
 }
 
 // early has the messages that came before the session was announced.

@@ -105,4 +105,6 @@ type Options struct {
 	Runs runs.Access
 	// Summaries say when the beginning of a long conversation is summarised.
 	Summaries conversation.SummaryLimits
+	// Digits say what the session does with keys of a telephone; "" takes DigitsToModel.
+	Digits Digits
 }

@@ -45,6 +45,10 @@ type (
 	leaving struct{ answer chan<- left }
 	// clientSettled: the client of a session that goes on here is back, and has had time to say what it knows.
 	clientSettled struct{}
+	// digitPressed is a key of a telephone.
+	digitPressed struct{ key string }
+	// digitsDue: the user has pressed no key for digitsPause.
+	digitsDue struct{}
 	// handled closes done: everything that was posted before is handled.
 	handled struct{ done chan struct{} }
 )
@@ -64,6 +68,8 @@ func (remoteEvent) event()    {}
 func (fromLifetime) event()   {}
 func (leaving) event()        {}
 func (clientSettled) event()  {}
+func (digitPressed) event()   {}
+func (digitsDue) event()      {}
 func (handled) event()        {}
 
 // left is the answer to leaving: the event_id of the client's last event, and whether the session waits.
@@ -114,6 +120,10 @@ func (s *Session) handle(e event) {
 		e.answer <- left{s.survival.Taken(), waits}
 	case clientSettled:
 		s.survival.Settled()
+	case digitPressed:
+		s.pressed(e)
+	case digitsDue:
+		s.dialled()
 	case handled:
 		close(e.done)
 	}

@@ -35,6 +35,8 @@ var codec = logbook.NewCodec([]any{
 	logbook.Leaving{},
 	logbook.Settled{},
 	logbook.Handled{},
+	logbook.Digit{},
+	logbook.DigitsDue{},
 	logbook.NotBooked{},
 	coord.OfConn{},
 	conn.Close{},
@@ -132,6 +134,10 @@ func (s *Session) booked(e event) any {
 		return logbook.Leaving{}
 	case clientSettled:
 		return logbook.Settled{}
+	case digitPressed:
+		return logbook.Digit{Key: e.key}
+	case digitsDue:
+		return logbook.DigitsDue{}
 	case handled:
 		return logbook.Handled{}
 	}
@@ -171,6 +177,10 @@ func (s *Session) fromLogbook(v any) event {
 		return leaving{make(chan left, 1)}
 	case logbook.Settled:
 		return clientSettled{}
+	case logbook.Digit:
+		return digitPressed{v.Key}
+	case logbook.DigitsDue:
+		return digitsDue{}
 	case logbook.Handled:
 		return handled{make(chan struct{})}
 	}
@@ -187,6 +197,7 @@ type booked struct {
 	Acts, Keyed, Journalled           bool
 	MCP                               bookedServers
 	Summaries                         conversation.SummaryLimits
+	Digits                            Digits
 	Call                              journal.Call
 	Restore                           *journal.State
 	Epoch                             uint32
@@ -222,7 +233,7 @@ func (s *Session) connect(to link.Link) (link.Link, link.Capabilities) {
 		o, k := s.cfg.Options, s.cfg.Kept
 		b := booked{
 			Settings: s.cfg.Settings, AnswerAhead: s.cfg.AnswerAhead, TakeBack: o.TakeBack, Grace: s.cfg.Grace, Keep: s.cfg.Keep, Longest: s.cfg.Longest, LongestCall: k.Longest,
-			Locks: s.cfg.Locks, Principal: o.Principal, Token: k.Token, Acts: o.Runs.Act != nil, Keyed: o.Runs.Keyed, Summaries: o.Summaries,
+			Locks: s.cfg.Locks, Principal: o.Principal, Token: k.Token, Acts: o.Runs.Act != nil, Keyed: o.Runs.Keyed, Summaries: o.Summaries, Digits: o.Digits,
 			Call: k.Call, Restore: k.Restore, Stages: logbook.StagesOf(s.cfg.Pipeline, o.Tools), Link: logbook.LinkOf(to, can),
 		}
 		b.Settings.Tools = mcp.Hide(b.Settings.Tools)
@@ -244,7 +255,7 @@ func (s *Session) connect(to link.Link) (link.Link, link.Capabilities) {
 func (b *booked) config(d *logbook.Deck) Config {
 	cfg := Config{
 		Settings: b.Settings, AnswerAhead: b.AnswerAhead, Grace: b.Grace, Keep: b.Keep, Longest: b.Longest, Locks: b.Locks, Logger: slog.New(slog.DiscardHandler),
-		Options: Options{Principal: b.Principal, Summaries: b.Summaries, TakeBack: b.TakeBack}, Env: d, deck: d,
+		Options: Options{Principal: b.Principal, Summaries: b.Summaries, TakeBack: b.TakeBack, Digits: b.Digits}, Env: d, deck: d,
 		Kept: Kept{Token: b.Token, Call: b.Call, Restore: b.Restore, Longest: b.LongestCall},
 	}
 	cfg.Pipeline, cfg.Options.Tools = b.Stages.Stand()

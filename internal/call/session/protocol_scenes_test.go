@@ -30,6 +30,12 @@ func scenes() map[string]func(c *caller) {
 		"bad ends":       endBadly,
 		"other formats":  narrowBand,
 		"eager semantic": understandEnd,
+		"keys": func(c *caller) {
+			if c.pacer != nil { // a telephone is paced by the server
+				c.s.Digit('5')
+				first(c, "input_audio_buffer.dtmf_event_received")
+			}
+		},
 	}
 }
 

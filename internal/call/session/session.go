@@ -56,11 +56,12 @@ type Session struct {
 	runs         *runs.Runs
 	survival     *survival.Survival
 
-	link link.Link
-	sent int               // bytes of all events that were encoded; the settings count eightfold, because they take most work
-	can  link.Capabilities // the capabilities of link
-	end  ending
-	deck *logbook.Deck // nil: the session is neither recorded nor played
+	link   link.Link
+	keypad keypad
+	sent   int               // bytes of all events that were encoded; the settings count eightfold, because they take most work
+	can    link.Capabilities // the capabilities of link
+	end    ending
+	deck   *logbook.Deck // nil: the session is neither recorded nor played
 }
 
 // ending is how far the end of a session is.
@@ -208,7 +209,7 @@ func (s *Session) attach(to link.Link) {
 		Log: s.log, Settings: s.settings, Conversation: s.conversation, Input: s.input, Generator: s.generator, Player: s.player,
 		Token: s.cfg.Kept.Token, Record: func(text []byte) { s.record("client", text) }, Reconnects: &s.shared.reconnects,
 		Runs: s.runs, Remote: servers, Survival: s.survival,
-	}}
+	}, keypad: keypad{timers: env.NewTimers(s.cfg.Env)}}
 	limits := Limits{Longest: s.cfg.Longest, Grace: s.cfg.Grace, Keep: s.cfg.Keep, Call: s.cfg.Kept.Longest, CallEnd: s.cfg.Kept.Call.End(s.cfg.Kept.Longest)}
 	if s.cfg.Kept.Restore != nil {
 		limits.Left = max(time.Second, time.Unix(s.settings.Current().ExpiresAt, 0).Sub(s.cfg.Env.Now()))
@@ -280,6 +281,9 @@ func (s *Session) begin() {
 
 // take handles an event of the queue, with everything that follows.
 func (s *Session) take(e event) {
+	if s.secretDigit(e) {
+		return
+	}
 	if s.deck != nil && !s.deck.Plays() {
 		s.deck.Took(s.booked(e))
 	}
@@ -361,6 +365,7 @@ func (s *Session) release() {
 	s.shared.cancel()
 	close(s.shared.queue.ending)
 	s.lifetime.Close()
+	s.client.keypad.timers.StopAll()
 	s.player.Close()
 	s.input.Close()
 	s.client.Remote.Close()
