@@ -40,6 +40,9 @@ type Config struct {
 	Idle bool
 	// Answer has the agent answer by itself after an MCP call. Without it the client asks for the answer, as the protocol says.
 	Answer bool
+	// SpokenApproval has the server itself ask the user by speech for the approval of a call, and take the answer from the user's next turn. A client may
+	// still answer by an event. It needs Answer.
+	SpokenApproval bool
 }
 
 // Named is an MCP server of the operator: it has a URL, a command, or a Transport.
@@ -56,6 +59,9 @@ type Named struct {
 
 // Check returns an error that says what is wrong in the configuration.
 func (c *Config) Check() error {
+	if c.SpokenApproval && !c.Answer {
+		return errors.New("spoken_approval needs answer: true: otherwise nobody tells the user what has become of the call")
+	}
 	for i, s := range c.Servers {
 		switch {
 		case !labels.MatchString(s.Name) || s.Name == OwnLabel:

@@ -107,6 +107,16 @@ func (c *Conversation) Asking(id string) *Item {
 	return c.first(func(it *Item) bool { return it.Asking() && it.ApprovalRequestID == id })
 }
 
+// AskingCalls returns the calls of remote tools that wait for the user's approval.
+func (c *Conversation) AskingCalls() (all []*Item) {
+	for _, it := range c.items {
+		if it.Asking() {
+			all = append(all, it)
+		}
+	}
+	return all
+}
+
 // Lists returns the lists of MCP servers that are not complete.
 func (c *Conversation) Lists() (all []*Item) {
 	for _, it := range c.items {

@@ -14,6 +14,8 @@ import (
 // Pending is a question for which a run of the call waits.
 type Pending struct {
 	Run, Tool, Interaction string
+	// Remote: no run waits, but a call of a remote tool (MCP). Run is the id of its request for approval.
+	Remote bool
 	// Approval: the question asks for an approval. Arguments are what the user would approve.
 	Approval  bool
 	Arguments json.RawMessage
@@ -79,6 +81,22 @@ func (a *Approvals) Settled(run string) {
 	if a.pending[run] != nil {
 		delete(a.pending, run)
 		a.forget()
+	}
+}
+
+// WaitsRemote says which calls of remote tools wait for an approval. Calls of before that are not among them wait no more.
+func (a *Approvals) WaitsRemote(calls []Pending) {
+	waits := map[string]bool{}
+	for _, p := range calls {
+		waits[p.Run] = true
+		if a.pending[p.Run] == nil {
+			a.Waits(p)
+		}
+	}
+	for id, w := range a.pending {
+		if w.Remote && !waits[id] {
+			a.Settled(id)
+		}
 	}
 }
 

@@ -24,6 +24,8 @@ const (
 	declined   = "With these words the user has declined run %s of %s. The server passes that on, and the work is not done. Say so in a few words."
 	asksReply  = "Run %s of %s has a question for the user. The server itself asks the user now, in words of its own, and only the user's reply counts. Do not ask the question, and do not answer it."
 	replied    = "With these words the user has answered the question of run %s of %s. The server passes on: %q. Say in a few words that the work goes on. Its result comes later, as a message."
+	agreedCall = "With these words the user has approved the call of %s. The server makes the call now. Say in a few words that you do it. The result comes as the output of the call."
+	refused    = "With these words the user has declined the call of %s, and it is not made. Say so in a few words."
 	putOff     = "With these words the user has put off the question of run %s of %s. It stays open: the user can answer it in the application at any time. Say so in a few words."
 	notTaken   = "The user's answer to run %s does not count: %s. Tell the user so."
 )
@@ -45,7 +47,7 @@ func (r *Runs) words() *Words {
 // its client creates the responses.
 func (r *Runs) userQuestion() (text string, ok bool) {
 	detection := r.Settings.TurnDetection()
-	if !r.Access.Keyed || r.Access.Act == nil || !r.Generator.MaySpeak() || detection == nil || !detection.CreateResponse {
+	if !r.Access.Keyed || r.Access.Act == nil && !r.SpokenApproval || !r.Generator.MaySpeak() || detection == nil || !detection.CreateResponse {
 		return "", false
 	}
 	return r.approvals.Question(r.words())
@@ -135,6 +137,9 @@ func (r *Runs) Said(t turn.ID, text string) (out room.List) {
 		return nil
 	}
 	r.Log.Info("the user has answered a run by speech", "run", p.Run, "approval", p.Approval, "approves", with.Approves, "later", with.Later)
+	if p.Remote {
+		return r.saidRemote(p, with.Approves)
+	}
 	run, answer := p.Run, wire.AntiphonRunReply{RunID: p.Run, InteractionID: p.Interaction}
 	var told string
 	switch {
@@ -151,6 +156,33 @@ func (r *Runs) Said(t turn.ID, text string) (out room.List) {
 	out, _ = r.inform(run, told)
 	r.actThen(&answer, func(refused *wire.Error) Event { return SpokenActed{run, refused} })
 	return out
+}
+
+// saidRemote passes the user's spoken answer on to a call of a remote tool.
+func (r *Runs) saidRemote(p *Pending, approves bool) room.List {
+	told := refused
+	if approves {
+		told = agreedCall
+	}
+	out, _ := r.inform(p.Run, fmt.Sprintf(told, p.Tool))
+	answered, waited := r.Generator.Approve(p.Run, approves, "")
+	if !waited { // the client has answered first
+		return nil
+	}
+	return append(out, answered...)
+}
+
+// noteRemote notes which calls of remote tools wait for the user, and whether one that has ended wants an answer of the agent.
+func (r *Runs) noteRemote() {
+	r.informed = r.Generator.TakeAnswerDue() || r.informed
+	if !r.SpokenApproval {
+		return
+	}
+	var calls []Pending
+	for _, it := range r.Conversation.AskingCalls() {
+		calls = append(calls, Pending{Run: it.ApprovalRequestID, Tool: it.Name, Remote: true, Approval: true, Arguments: []byte(it.Arguments)})
+	}
+	r.approvals.WaitsRemote(calls)
 }
 
 // spokenActed takes the end of a spoken answer to a run.

@@ -109,6 +109,7 @@ func (r *Runs) Speak(s *coord.State) room.List {
 	if added := r.addHeldNews(s); len(added) > 0 {
 		return added // it is called again
 	}
+	r.noteRemote()
 	if !r.informed {
 		return r.askUser(s)
 	}

@@ -28,6 +28,8 @@ type Parts struct {
 	Player       *speaking.Player
 	// Access says how the client acts on runs.
 	Access Access
+	// SpokenApproval: the server asks by speech for the approval of calls of remote tools.
+	SpokenApproval bool
 	// Caller is the session, for the runs that it begins or follows.
 	Caller *tool.Caller
 	// Context ends with the session; Workers are its goroutines.

@@ -207,8 +207,8 @@ type booked struct {
 
 // bookedServers are the MCP servers of a session in a logbook.
 type bookedServers struct {
-	Names          []string // of the operator's servers
-	NoURLs, Answer bool
+	Names                          []string // of the operator's servers
+	NoURLs, Answer, SpokenApproval bool
 }
 
 // pass has all that a session gets from cfg pass a deck, and returns the deck; nil if the session is neither recorded nor played.
@@ -237,7 +237,7 @@ func (s *Session) connect(to link.Link) (link.Link, link.Capabilities) {
 			Call: k.Call, Restore: k.Restore, Stages: logbook.StagesOf(s.cfg.Pipeline, o.Tools), Link: logbook.LinkOf(to, can),
 		}
 		b.Settings.Tools = mcp.Hide(b.Settings.Tools)
-		b.MCP.NoURLs, b.MCP.Answer = o.MCP.NoURLs, o.MCP.Answer
+		b.MCP.NoURLs, b.MCP.Answer, b.MCP.SpokenApproval = o.MCP.NoURLs, o.MCP.Answer, o.MCP.SpokenApproval
 		for _, n := range o.MCP.Servers {
 			b.MCP.Names = append(b.MCP.Names, n.Name)
 		}
@@ -260,7 +260,7 @@ func (b *booked) config(d *logbook.Deck) Config {
 	}
 	cfg.Pipeline, cfg.Options.Tools = b.Stages.Stand()
 	cfg.Options.Runs.Keyed = b.Keyed
-	servers := mcp.Config{Idle: true, NoURLs: b.MCP.NoURLs, Answer: b.MCP.Answer}
+	servers := mcp.Config{Idle: true, NoURLs: b.MCP.NoURLs, Answer: b.MCP.Answer, SpokenApproval: b.MCP.SpokenApproval}
 	for _, name := range b.MCP.Names {
 		servers.Servers = append(servers.Servers, mcp.Named{Name: name})
 	}

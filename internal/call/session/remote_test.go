@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/call/runs"
 	"github.com/antiphon-rt/antiphon/internal/mcp"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -208,4 +209,87 @@ func TestApprovals(t *testing.T) {
 		c.g.Expect(string(c.doneItem().Error)).To(gomega.ContainSubstring("not approved the call: too dear"))
 		c.g.Expect(d.paid).To(gomega.BeEmpty())
 	})
+}
+
+// TestSpokenApprovals: the server asks the user by speech, and the user's next turn answers.
+func TestSpokenApprovals(t *testing.T) {
+	const question = "completed: I need your approval for pay, with n: 1. Shall I do that?"
+	asked := func(t *testing.T, access runs.Access, language string) (*asking, *desk) {
+		p, d := plain(), newDesk()
+		a := &asking{model: &stepping{Model: p.Model, step: func(n int) []pipeline.ModelEvent {
+			if n == 1 {
+				return []pipeline.ModelEvent{callsRemote("pay")}
+			}
+			return []pipeline.ModelEvent{say("Well.")}
+		}}}
+		p.Model = a.model
+		set := wire.DefaultSession()
+		set.Audio.Input.Transcription = &wire.Transcription{Language: language}
+		servers := d.directory(t)
+		servers.Answer, servers.SpokenApproval = true, true
+		a.caller = newCallerWith(t, Config{Pipeline: p, Settings: set, Options: Options{MCP: servers, Runs: access}})
+		a.start()
+		a.send(change(deskTools("")))
+		first(a.caller, "mcp_list_tools.completed")
+		a.ask("pay it")
+		next[*wire.ResponseDone](a.caller, "response.done")
+		return a, d
+	}
+	asksUser := func(a *asking) {
+		a.g.Expect(outline(next[*wire.ResponseDone](a.caller, "response.done").Response)).To(gomega.Equal(question))
+		a.idle()
+	}
+	story(t, "yes: the tool is called once, and the agent tells the result", func(t *testing.T) {
+		a, d := asked(t, runs.Access{Keyed: true}, "en")
+		asksUser(a)
+		a.g.Expect(d.paid).To(gomega.BeEmpty())
+		a.says("yes")
+		first(a.caller, "response.mcp_call.completed")
+		a.idle()
+		a.g.Expect(d.paid).To(gomega.HaveLen(1))
+		a.g.Expect(a.model.calls()).To(gomega.Equal(3), "one answer to the user's yes, and one to the result")
+		a.g.Expect(a.model.read(2)).To(gomega.ContainSubstring("user has approved the call of pay"))
+		a.g.Expect(a.model.read(3)).To(gomega.ContainSubstring("result paid"))
+		a.g.Expect(a.count("error")).To(gomega.BeZero())
+	})
+	story(t, "no: the tool is not called", func(t *testing.T) {
+		a, d := asked(t, runs.Access{Keyed: true}, "en")
+		asksUser(a)
+		a.says("no")
+		first(a.caller, "response.mcp_call.failed")
+		a.idle()
+		a.g.Expect(d.paid).To(gomega.BeEmpty())
+		a.g.Expect(a.model.calls()).To(gomega.Equal(2))
+	})
+	story(t, "the client answers first: the user's word does not count", func(t *testing.T) {
+		a, d := asked(t, runs.Access{Keyed: true}, "en")
+		asksUser(a)
+		id := ""
+		for _, e := range a.All() {
+			if done, is := e.(*wire.ConversationItemDone); is && done.Item.Type == wire.ItemMCPApprovalRequest {
+				id = done.Item.ID
+			}
+		}
+		a.send(`{"type":"conversation.item.create","item":{"type":"mcp_approval_response","approval_request_id":"` + id + `","approve":false}}`)
+		first(a.caller, "response.mcp_call.failed")
+		a.says("yes")
+		a.idle()
+		a.g.Expect(d.paid).To(gomega.BeEmpty())
+	})
+	for name, w := range map[string]struct {
+		access   runs.Access
+		language string
+	}{
+		"a call of a client secret approves nothing by speech": {runs.Access{}, "en"},
+		"without a language the server does not ask":           {runs.Access{Keyed: true}, ""},
+	} {
+		story(t, name, func(t *testing.T) {
+			a, d := asked(t, w.access, w.language)
+			a.idle()
+			a.says("yes")
+			a.idle()
+			a.g.Expect(a.count("response.mcp_call.completed")).To(gomega.BeZero())
+			a.g.Expect(d.paid).To(gomega.BeEmpty())
+		})
+	}
 }

@@ -177,7 +177,8 @@ func (s *Session) attach(to link.Link) {
 	post := func(e runs.Event) bool { return s.post(runsEvent{e}) }
 	s.runs = runs.New(runs.Parts{
 		Env: s.cfg.Env, Log: s.log, Settings: s.settings, Conversation: s.conversation, Player: s.player, Access: s.cfg.Options.Runs,
-		Context: s.shared.ctx, Workers: s.shared.workers, Post: post,
+		SpokenApproval: s.cfg.Options.MCP.SpokenApproval,
+		Context:        s.shared.ctx, Workers: s.shared.workers, Post: post,
 		Caller: &tool.Caller{
 			Principal: s.cfg.Options.Principal, Ended: s.shared.ctx.Done(), Tell: func(n tool.News) bool { return post(runs.News{News: n}) },
 			Following: func(run string, follows bool) { post(runs.Followed{Run: run, Follows: follows}) },

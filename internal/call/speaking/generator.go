@@ -67,13 +67,14 @@ type Generator struct {
 	lastOwn   response.ID // how many out-of-band responses there were; counts their ids from firstOutOfBand
 	bills     []int       // tokens of responses that have ended, until Settle
 	// inputs are the sizes of the requests that are kept and take memory, in bytes.
-	inputs map[*wire.ResponseParams]int
-	runs   map[int]toolRun         // tools that run, by their numbers
-	called int                     // how many have been called
-	remote map[string]RemoteServer // by label
-	asked  []toolRun               // calls that wait for approval
-	again  int                     // those of them that CallAgain has called
-	closed bool                    // the session has ended
+	inputs    map[*wire.ResponseParams]int
+	runs      map[int]toolRun         // tools that run, by their numbers
+	called    int                     // how many have been called
+	remote    map[string]RemoteServer // by label
+	asked     []toolRun               // calls that wait for approval
+	answerDue bool                    // a remote tool has ended, and the agent answers of its own accord
+	again     int                     // those of them that CallAgain has called
+	closed    bool                    // the session has ended
 	// uncertain is closed when no end of a turn is tentative any more; nil when none is.
 	uncertain chan struct{}
 }

@@ -4,7 +4,6 @@ package speaking
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -206,12 +205,15 @@ func (g *Generator) restored(it *conversation.Item) toolRun {
 	return run
 }
 
-// remoteEnded notes the end of a remote tool, and has the agent answer, if the operator wants that and nobody speaks.
-func (g *Generator) remoteEnded(run toolRun) (out room.List) {
-	out = g.stepRemote(run, remotecall.Ended{}, "")
-	live := func(r *Response) bool { return !r.OutOfBand() && !r.closed() }
-	if g.AnswerRemote && (run.r == nil || run.o.remote.late) && !slices.ContainsFunc(slices.Collect(maps.Values(g.responses)), live) {
-		out = append(out, g.Respond(&wire.ResponseParams{})...)
-	}
+// remoteEnded notes the end of a remote tool. If the operator wants that, the agent answers once nobody speaks.
+func (g *Generator) remoteEnded(run toolRun) room.List {
+	out := g.stepRemote(run, remotecall.Ended{}, "")
+	g.answerDue = g.answerDue || g.AnswerRemote && (run.r == nil || run.o.remote.late)
 	return out
+}
+
+// TakeAnswerDue reports whether a remote tool has ended, and the agent has to answer of its own accord. It reports that once.
+func (g *Generator) TakeAnswerDue() (due bool) {
+	due, g.answerDue = g.answerDue, false
+	return due
 }

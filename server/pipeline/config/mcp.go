@@ -16,6 +16,7 @@ type MCP struct {
 	URLs    *bool       `yaml:"urls" doc:"Whether clients may name servers by URL; true where it is left out."`
 	Allow   []string    `yaml:"allow" doc:"Addresses and networks, such as 10.1.2.0/24, that clients may name although they are not public."`
 	Answer  bool        `yaml:"answer" doc:"The agent answers by itself after a call. Otherwise the client asks for the answer, as the protocol says."`
+	Spoken  bool        `yaml:"spoken_approval" doc:"The server asks the user by speech for the approval of a call, and takes the answer from the user's next turn. It needs answer: true."`
 	Servers []MCPServer `yaml:"servers" doc:"Servers that clients use by their names."`
 }
 
@@ -36,7 +37,7 @@ type MCPConfig = mcp.Config
 
 // MCPServers returns the MCP servers, for server.Config.MCP. It calls no server. The error names what is wrong.
 func (f *File) MCPServers(e Env) (c MCPConfig, err error) {
-	c = mcp.Config{NoURLs: f.MCP.URLs != nil && !*f.MCP.URLs, Answer: f.MCP.Answer}
+	c = mcp.Config{NoURLs: f.MCP.URLs != nil && !*f.MCP.URLs, Answer: f.MCP.Answer, SpokenApproval: f.MCP.Spoken}
 	for _, text := range f.MCP.Allow {
 		network, err := netip.ParsePrefix(text)
 		if err != nil {
