@@ -105,6 +105,10 @@ func newServer(typ string) ServerEvent {
 		return new(AntiphonTurnMetrics)
 	case "antiphon.response.progress":
 		return new(AntiphonResponseProgress)
+	case "antiphon.response.piece":
+		return new(AntiphonResponsePiece)
+	case "antiphon.response.playing":
+		return new(AntiphonResponsePlaying)
 	case "antiphon.conversation.compacted":
 		return new(AntiphonConversationCompacted)
 	case "antiphon.session.expiring":
@@ -216,6 +220,8 @@ var serverNeeds = [...]struct{ typ, needs string }{
 	{"antiphon.barge_in.rejected", "event_id candidate"},
 	{"antiphon.turn.metrics", "event_id item_id response_id speech_stopped_ms commit_ms transcript_ms first_token_ms first_audio_ms first_packet_ms playback_end_ms"},
 	{"antiphon.response.progress", "event_id response_id state"},
+	{"antiphon.response.piece", "event_id response_id item_id start_ms first_character characters audio_start_ms"},
+	{"antiphon.response.playing", "event_id response_id audio_ms rtp_timestamp"},
 	{"antiphon.conversation.compacted", "event_id items last_item_id tokens_before tokens_after summary"},
 	{"antiphon.session.expiring", "event_id expires_at seconds_left"},
 	{"antiphon.session.moving", "event_id"},
@@ -1260,6 +1266,36 @@ func (*AntiphonResponseProgress) server() {}
 
 func (e *AntiphonResponseProgress) fields(c *codec) {
 	c.bind("event_id! response_id! state!", &e.EventID, &e.ResponseID, &e.State)
+}
+
+// Type returns "antiphon.response.piece".
+func (*AntiphonResponsePiece) Type() string { return "antiphon.response.piece" }
+
+// ID returns EventID.
+func (e *AntiphonResponsePiece) ID() string { return e.EventID }
+
+// SetID sets EventID.
+func (e *AntiphonResponsePiece) SetID(id string) { e.EventID = id }
+
+func (*AntiphonResponsePiece) server() {}
+
+func (e *AntiphonResponsePiece) fields(c *codec) {
+	c.bind("event_id! response_id! item_id! start_ms! first_character! characters! audio_start_ms! audio_end_ms?", &e.EventID, &e.ResponseID, &e.ItemID, &e.StartMS, &e.FirstCharacter, &e.Characters, &e.AudioStartMS, &e.AudioEndMS)
+}
+
+// Type returns "antiphon.response.playing".
+func (*AntiphonResponsePlaying) Type() string { return "antiphon.response.playing" }
+
+// ID returns EventID.
+func (e *AntiphonResponsePlaying) ID() string { return e.EventID }
+
+// SetID sets EventID.
+func (e *AntiphonResponsePlaying) SetID(id string) { e.EventID = id }
+
+func (*AntiphonResponsePlaying) server() {}
+
+func (e *AntiphonResponsePlaying) fields(c *codec) {
+	c.bind("event_id! response_id! audio_ms! rtp_timestamp! held?", &e.EventID, &e.ResponseID, &e.AudioMS, &e.RTPTimestamp, &e.Held)
 }
 
 // Type returns "antiphon.conversation.compacted".

@@ -423,6 +423,31 @@ type AntiphonResponseProgress struct {
 	State      string
 }
 
+// AntiphonResponsePiece is the event antiphon.response.piece. It says which audio of an item speaks a piece of its
+// text: the item's audio from AudioStartMS to AudioEndMS speaks the characters from FirstCharacter on, Characters of
+// them. AudioEndMS is 0 while the piece is being spoken. StartMS is where the item's audio begins in that of the
+// response. The first such event of an item comes before its text, and has no characters.
+type AntiphonResponsePiece struct {
+	EventID        string
+	ResponseID     string
+	ItemID         string
+	StartMS        int
+	FirstCharacter int
+	Characters     int
+	AudioStartMS   int
+	AudioEndMS     int
+}
+
+// AntiphonResponsePlaying is the event antiphon.response.playing. It says which packet has which audio: from the packet
+// with RTPTimestamp on, the response plays from AudioMS of its audio, or stands still there if Held.
+type AntiphonResponsePlaying struct {
+	EventID      string
+	ResponseID   string
+	AudioMS      int
+	RTPTimestamp int
+	Held         bool
+}
+
 // AntiphonConversationCompacted is the event antiphon.conversation.compacted. It says that the model reads Summary in
 // place of the oldest items, up to LastItemID: Items of them since the last such event. The conversation keeps them.
 type AntiphonConversationCompacted struct {

@@ -28,7 +28,7 @@ type Handler interface {
 	Failed(err error)
 	// Sent reports that one frame of the response has gone out, in segment gen. sent is the position in the response after
 	// that frame: the number of samples sent so far, the same figure as Output.Sent. first is true for the first frame
-	// since the response's Begin.
+	// since the response's Begin, and for the first one after a silence or a Resume.
 	Sent(gen uint64, sent voice.Samples, first bool)
 	// Drained reports that segment gen has been sent to its end: End was called and nothing is left. It follows the Sent of
 	// the last frame, once for each segment, and is not called for a segment that was held, replaced or dropped before.

@@ -30,7 +30,7 @@ type Audio struct {
 	live    bool // between Begin and Drop
 	held    bool
 	ended   bool // End was called: the history is complete
-	started bool // Next took the response's first frame
+	runs    bool // the last frame was of this segment
 	drained bool // the segment was reported as drained
 	pos     voice.Samples
 	farEnd  farEnd
@@ -41,7 +41,7 @@ type Audio struct {
 // Begin begins a response as segment gen.
 func (a *Audio) Begin(gen uint64) {
 	a.history.reset()
-	a.gen, a.live, a.held, a.ended, a.started, a.drained, a.pos = gen, true, false, false, false, false, 0
+	a.gen, a.live, a.held, a.ended, a.runs, a.drained, a.pos = gen, true, false, false, false, false, 0
 }
 
 // Write appends audio of any length to the response. Without a response, or after its End, it does nothing: a cancelled synthesis may
@@ -75,7 +75,7 @@ func (a *Audio) Resume(gen uint64, from voice.Samples) (at voice.Samples, ok boo
 		return 0, false
 	}
 	a.pos = min(max(from, a.history.start), a.history.end)
-	a.gen, a.held, a.drained = gen, false, false
+	a.gen, a.held, a.runs, a.drained = gen, false, false, false
 	return a.pos, true
 }
 
@@ -109,7 +109,7 @@ type Frame struct {
 	From    voice.Samples // the position before it
 	Sent    voice.Samples // the position after it
 	Voiced  bool          // it contains audio of the response
-	First   bool          // it is the response's first
+	First   bool          // it is the response's first, or the first after a silence or a Resume
 	Drained bool          // the segment ends with it, or has ended before it
 	Cut     bool          // it is silent because of a hold or a drop: the audio before it must not ring on
 }
@@ -126,7 +126,8 @@ func (a *Audio) Next(pcm *[FrameSize]int16) Frame {
 // Take is Next for a far end that plays silence by itself: a silent frame is none, and no time passes with it.
 func (a *Audio) Take(pcm *[FrameSize]int16) Frame {
 	f := Frame{Gen: a.gen, From: a.pos, Sent: a.pos, Cut: !a.live || a.held}
-	if f.Cut {
+	ran := a.runs
+	if a.runs = false; f.Cut {
 		return f
 	}
 	// A part of a frame waits for the rest, unless the response has ended.
@@ -135,8 +136,8 @@ func (a *Audio) Take(pcm *[FrameSize]int16) Frame {
 		clear(pcm[n:])
 		a.pos += voice.Samples(n)
 		a.history.forget(a.pos - Keep)
-		f.Sent, f.Voiced, f.First = a.pos, true, !a.started
-		a.started = true
+		f.Sent, f.Voiced, f.First = a.pos, true, !ran
+		a.runs = true
 		a.farEnd.add(pcm[:])
 	}
 	if a.ended && !a.drained && a.pos == a.history.end {
@@ -147,6 +148,7 @@ func (a *Audio) Take(pcm *[FrameSize]int16) Frame {
 
 // Skip notes that the time of n frames passes in which nothing is sent.
 func (a *Audio) Skip(n int) {
+	a.runs = false
 	for range min(n, int(FarEndKept/FrameSize)) {
 		a.farEnd.add(silentFrame[:])
 	}

@@ -27,7 +27,7 @@ type (
 	audioMissing struct{ samples int }
 	// warmedUp: the back ends are loaded, or err says why not.
 	warmedUp struct{ err error }
-	// firstFrameSent: the first frame of the response on air has gone out.
+	// firstFrameSent: the first frame of the response on air has gone out, or the first one after a pause of it.
 	firstFrameSent struct{}
 	// The following events come from the rooms.
 	inputEvent  struct{ listening.Event }
@@ -94,6 +94,7 @@ func (s *Session) handle(e event) {
 		s.opened(e.err)
 	case firstFrameSent:
 		s.firstPacket()
+		s.tellPlaying(false)
 	case inputEvent:
 		s.do(s.input.Handle(e.Event, &s.machines.state, s.facts()))
 	case playerEvent:

@@ -31,6 +31,7 @@ type pacer struct {
 
 	ts, silent uint32       // the timestamps of the next packet, and of the packet after the last one with speech
 	log        []packet     // the sent packets with speech, and a silent one before the first packet of each Resume
+	sentGen    uint64       // the segment of the last packet with speech
 	begun      []uint64     // the generation numbers of the first segments of the responses
 	out        func(packet) // gets every packet; may be nil
 	lost       uint32       // the client has not received the packets from this timestamp on; 0 if it has received all
@@ -82,7 +83,7 @@ func newPacer(s *Session, out func(packet)) *pacer {
 
 func (p *pacer) tick() {
 	p.mu.Lock()
-	gen, drained := p.gen, false
+	gen, drained, first := p.gen, false, false
 	n := 0
 	k := packet{ts: p.ts, gen: gen, pos: p.pos}
 	p.ts += packetTicks
@@ -91,6 +92,8 @@ func (p *pacer) tick() {
 		p.sentAudio = append(p.sentAudio, p.audio[p.pos:p.pos+n]...)
 		p.pos += n
 		if k.n = n; n > 0 {
+			first = p.sentGen != gen || p.silent != k.ts
+			p.sentGen = gen
 			p.log, p.silent = append(p.log, k), p.ts
 		}
 		drained = p.ended && !p.done && p.pos == len(p.audio)
@@ -108,7 +111,7 @@ func (p *pacer) tick() {
 		p.out(k)
 	}
 	if n > 0 {
-		p.s.Sent(gen, voice.Samples(pos), pos == n)
+		p.s.Sent(gen, voice.Samples(pos), first)
 	}
 	if drained {
 		p.s.Drained(gen)

@@ -228,6 +228,7 @@ func (s *Session) performPlayout(f playout.Effect) {
 		s.play(s.player.Play(s.generator.Find(f.Resp).Track(), uint64(f.Gen)))
 	case playout.Hold:
 		s.player.Hold(f.Resp)
+		s.tellPlaying(true)
 	case playout.AwaitReady:
 		s.player.AwaitReady(f.Candidate)
 	case playout.RewindAndResume:
@@ -260,6 +261,16 @@ func (s *Session) performPlayout(f playout.Effect) {
 			s.runs.Cut(f.Resp)
 			s.do(s.generator.Truncate(r, f.End))
 		}
+	}
+}
+
+// tellPlaying tells a client that knows our extensions which packet has which audio of the response on air. held says that it stands still.
+func (s *Session) tellPlaying(held bool) {
+	if !s.settings.Client.Extended {
+		return
+	}
+	if e := s.player.Playing(held); e != nil {
+		s.send(e)
 	}
 }
 

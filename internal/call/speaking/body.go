@@ -37,11 +37,12 @@ type (
 		Usage pipeline.Usage
 		Err   error
 	}
-	// Audio is a piece of a clause's audio, at 24 kHz.
+	// Audio is a piece of a clause's audio, at 24 kHz. From and To are the part of it that is not silent; zero if all is.
 	Audio struct {
-		ID     response.ID
-		Clause uint32
-		PCM    []int16
+		ID       response.ID
+		Clause   uint32
+		PCM      []int16
+		From, To int
 	}
 	// ClauseSaid: all audio of Clause has been generated.
 	ClauseSaid struct {
@@ -240,7 +241,8 @@ func (b *body) sound(ctx context.Context, w *watchdog.Watch, n uint32, pcm []int
 			return err
 		}
 		if err := w.Deliver(func() error {
-			if !post(Audio{b.id, n, slices.Clone(piece)}) {
+			from, to := soundingPart(piece)
+			if !post(Audio{b.id, n, slices.Clone(piece), from, to}) {
 				return errSessionEnded
 			}
 			return nil

@@ -76,7 +76,7 @@ func (g *Generator) Handle(e Event, audible bool) room.List {
 		}
 	case ClauseSaid:
 		if r := g.responses[e.ID]; r != nil {
-			r.clauseSaid(e.Clause)
+			return g.clauseSaid(r, e.Clause)
 		}
 	case TextEnded:
 		if r := g.responses[e.ID]; r != nil {

@@ -16,17 +16,21 @@ func (g *Generator) enqueue(r *Response, clause string) room.List {
 	}
 	n := r.text.clauses
 	r.text.clauses++
-	r.text.saying[n] = synthesizedPart{o, o.item.AddClause(clause), clause}
+	r.text.saying[n] = synthesizedPart{o, o.item.AddClause(clause), clause, sounding{from: -1}}
 	return g.synthesize(r, synthesis.Enqueue{Clause: n})
 }
 
 // synthesizerSays takes a piece of audio of a clause. audible says that the agent is audible at present.
-func (g *Generator) synthesizerSays(r *Response, e Audio, audible bool) room.List {
+func (g *Generator) synthesizerSays(r *Response, e Audio, audible bool) (out room.List) {
 	if r.closed() {
 		return nil
 	}
 	if c, ok := r.text.saying[e.Clause]; ok {
-		c.item.item.SpokenClause(c.span, r.track.Length()-c.item.start, voice.Samples(len(e.PCM)))
+		at := r.track.Length() - c.item.start
+		c.item.item.SpokenClause(c.span, at, voice.Samples(len(e.PCM)))
+		if !r.track.dropped {
+			out = g.clauseSounds(r, e, at)
+		}
 	}
 	if r.track.dropped {
 		return nil
@@ -40,13 +44,5 @@ func (g *Generator) synthesizerSays(r *Response, e Audio, audible bool) room.Lis
 	if r.OutOfBand() {
 		return g.Player.WriteOutOfBand(r.track, e.PCM)
 	}
-	return g.Player.Write(r.track, e.PCM, audible)
-}
-
-// clauseSaid notes that all audio of clause n has been generated.
-func (r *Response) clauseSaid(n uint32) {
-	if c, ok := r.text.saying[n]; ok {
-		delete(r.text.saying, n)
-		c.item.item.EndClause(c.span, r.track.Length()-c.item.start)
-	}
+	return append(out, g.Player.Write(r.track, e.PCM, audible)...)
 }

@@ -156,6 +156,7 @@ func (g *Generator) openMessage(r *Response) room.List {
 	r.track.AddPart(o.item.Num(), o.item.ID, o.index)
 	r.text.message = o
 	out.Send(&wire.ResponseContentPartAdded{ResponseID: r.object.ID, ItemID: o.item.ID, OutputIndex: o.index, Part: part})
+	out = append(out, g.place(r, o, 0, 0, 0)...)
 	if r.spoken && r.cut { // the client has cleared the output: the user does not hear this message
 		out.SendAll(g.Conversation.Cut(o.item, 0))
 	}

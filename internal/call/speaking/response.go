@@ -62,6 +62,7 @@ type outputItem struct {
 	item  *conversation.Item
 	index int
 	start voice.Samples // where its audio begins in the track
+	said  int           // how many characters of its text the synthesizer has spoken
 	text  strings.Builder
 	split string // the first bytes of a character whose rest the model has not written yet
 	done  bool
@@ -72,9 +73,10 @@ type outputItem struct {
 
 // synthesizedPart is a clause that the synthesizer has got.
 type synthesizedPart struct {
-	item *outputItem
-	span int // the index in the alignment of item
-	text string
+	item   *outputItem
+	span   int // the index in the alignment of item
+	text   string
+	sounds sounding
 }
 
 // ID returns the id that the state machines use.
