@@ -93,6 +93,7 @@ func (s *Session) bindPeer() {
 	}
 	s.bargeIn(s.barge.Close(s.moment()))
 	s.sound = soundOf(peer, key)
+	s.heard.spoken.NewTrack()
 	s.barge.Bind(!s.opts.NoPrediction && (s.sound.ducker != nil || s.sound.rewinder != nil), s.sound.rewinder != nil)
 	if peer == nil {
 		s.dialog.Tell(view.Ended{})

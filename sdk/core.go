@@ -38,6 +38,7 @@ type core struct {
 	intents     outgoing.Intents
 	barge       bargein.Prediction
 	sound       agentSound
+	heard       heardWords
 	manual      manualTurn
 	audio       audio
 
@@ -80,6 +81,7 @@ func (s *Session) resetCall() {
 	s.items = transcript.New(s.limits.Entries, s.limits.EntryBytes)
 	s.tools, s.runs = tools.New(byName(s.opts.Tools)), runs.New(s.limits.EntryBytes)
 	s.measurement = turnMeasurement{}
+	s.heard = heardWords{due: Never}
 	s.intents = outgoing.NewIntents()
 	s.barge.NewCall()
 	s.manual.committing, s.manual.pushed, s.manual.keyDown = false, false, false

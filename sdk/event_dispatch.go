@@ -39,7 +39,7 @@ func (s *Session) message(data []byte) {
 	if s.call != nil {
 		s.call.resume.After = e.id
 	}
-	if s.sessionEvent(e) || s.turnEvent(e) || s.itemEvent(e) {
+	if s.sessionEvent(e) || s.turnEvent(e) || s.itemEvent(e) || s.wordsEvent(e) {
 		return
 	}
 	s.responseEvent(e)
@@ -193,11 +193,17 @@ func (s *Session) soundStarted(response string) {
 	s.dialog.SoundStarted(response, now)
 	s.barge.Responses.Started(response)
 	s.measurement.sound(now)
+	s.heardAgain()
 	s.dirty = true
 }
 
 // soundEnded notes that a response was played to its end, or was cut off. An empty id means whichever response is heard.
 func (s *Session) soundEnded(response string, cut bool) {
+	ended := response
+	if ended == "" {
+		ended, _ = s.dialog.Sound()
+	}
+	s.wordsEnded(ended, cut)
 	if s.dialog.SoundEnded(response, cut) {
 		s.barge.Responses.Heard = 0
 		s.measurement.silence(s.clock.Now())

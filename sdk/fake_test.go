@@ -6,6 +6,7 @@ import (
 	"context"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -66,9 +67,10 @@ type fakePeer struct {
 	gain       func(float32) // gets each gain that the session sets; may be nil
 	sendErr    error
 	micErr     error
-	playing    string // a player's response
-	held       bool   // a Rewinder holds
-	at         uint32 // what is heard now: a Ducker's timestamp, a Rewinder's milliseconds
+	held       bool // a Rewinder holds
+	// at is what is heard now: a Ducker's timestamp, a Rewinder's milliseconds. playing says that a player plays. Timers of the session read both.
+	at      atomic.Uint32
+	playing atomic.Bool
 
 	mu     sync.Mutex
 	closed int
@@ -111,9 +113,8 @@ type fakePlayer struct {
 }
 
 func (p *fakePlayer) Play(response, item string, _ int, pcm []byte) {
-	begins := p.playing == ""
-	p.playing, p.item, p.given = response, item, p.given+len(pcm)
-	if begins {
+	p.item, p.given = item, p.given+len(pcm)
+	if !p.playing.Swap(true) {
 		p.sink(PlaybackStarted{ResponseID: response})
 	}
 }
@@ -123,10 +124,9 @@ func (p *fakePlayer) Finish(response string) { p.note("> (all sound of " + respo
 // Stop returns the position in the middle of the sound that Play got.
 func (p *fakePlayer) Stop() (PlayedPosition, bool) {
 	p.held = false
-	if p.playing == "" {
+	if !p.playing.Swap(false) {
 		return PlayedPosition{}, false
 	}
-	p.playing = ""
 	return PlayedPosition{ItemID: p.item, MS: p.given / 2 / 48}, true
 }
 
@@ -143,7 +143,7 @@ type fakeDucker struct{ *fakePeer }
 
 func (p fakeDucker) SetGain(gain float32) { p.setGain(gain) }
 func (p fakeDucker) Position() (PlayedPosition, bool) {
-	return PlayedPosition{Timestamp: p.at}, p.at != 0
+	return PlayedPosition{Timestamp: p.at.Load()}, p.at.Load() != 0
 }
 
 func (p fakeDucker) AwaitPosition(at PlayedPosition) {
@@ -162,10 +162,11 @@ func (p *fakeRewinder) Hold() {
 }
 
 func (p *fakeRewinder) Position() (PlayedPosition, bool) {
-	return PlayedPosition{ItemID: p.item, MS: int(p.at)}, p.playing != ""
+	return PlayedPosition{ItemID: p.item, MS: int(p.at.Load())}, p.playing.Load()
 }
 
 func (p *fakeRewinder) Resume(from PlayedPosition) {
 	p.note("> (resume at " + strconv.Itoa(from.MS) + " ms of " + from.ItemID + ")")
-	p.at, p.held = uint32(from.MS), false
+	p.at.Store(uint32(from.MS))
+	p.held = false
 }

@@ -54,7 +54,7 @@ func entriesOf(items []*transcript.Item) []Entry {
 		if !it.Hidden {
 			entries = append(entries, Entry{
 				ItemID: it.ID, Role: Role(it.Role), Text: it.Text, Spoken: it.Spoken, Live: it.Live, Interrupted: it.Interrupted,
-				HeardMS: it.HeardMS, Image: it.Image, Failed: it.Failed, Note: it.Note, ToolCall: (*ToolCall)(it.Call),
+				Heard: it.HeardBytes(), HeardMS: it.HeardMS, Image: it.Image, Failed: it.Failed, Note: it.Note, ToolCall: (*ToolCall)(it.Call),
 			})
 		}
 	}
@@ -130,7 +130,7 @@ func (s *Session) nextDeadline() time.Duration {
 	case phaseLost:
 		return deadline.First(s.barge.Deadline, s.call.recovery.Lost+s.limits.Lost, s.call.recovery.Due)
 	case phaseLive:
-		return deadline.First(s.barge.Deadline, s.sound.stopBy, s.dialog.Deadline(), s.items.Deadline(s.limits.Retrieve))
+		return deadline.First(s.barge.Deadline, s.sound.stopBy, s.wordsDeadline(), s.dialog.Deadline(), s.items.Deadline(s.limits.Retrieve))
 	case phaseNone, phaseFailed:
 	}
 	return s.barge.Deadline
@@ -157,6 +157,9 @@ func (s *Session) ring(now time.Duration) {
 	case phaseLive:
 		if deadline.Passed(s.sound.stopBy, now) {
 			s.sound.stopped()
+		}
+		if deadline.Passed(s.wordsDeadline(), now) {
+			s.follow()
 		}
 		for _, t := range s.dialog.TimedOut(now) {
 			s.timedOut(t)

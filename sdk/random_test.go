@@ -128,8 +128,7 @@ func (c *randomCall) something() {
 	case 2:
 		_ = s.Commit()
 	case 3, 4:
-		c.peer.at += 480
-		c.peer.sink(SpeechOnset{At: PlayedPosition{Timestamp: c.peer.at}, Known: c.IntN(4) > 0})
+		c.peer.sink(SpeechOnset{At: PlayedPosition{Timestamp: c.peer.at.Add(480)}, Known: c.IntN(4) > 0})
 	case 5:
 		c.peer.sink(SpeechSustained{})
 	case 6:
@@ -147,8 +146,7 @@ func (c *randomCall) something() {
 			c.peer.sink(PlaybackStopped{ResponseID: "r" + fmt.Sprint(c.IntN(3))})
 		}
 	case 11: // the server acknowledges the newest candidate and names the position of its silence
-		c.peer.at += 960
-		tell(c.peer, &wire.AntiphonAck{EventID: "e", Acknowledges: c.reported, RTPTimestamp: int(c.peer.at)})
+		tell(c.peer, &wire.AntiphonAck{EventID: "e", Acknowledges: c.reported, RTPTimestamp: int(c.peer.at.Add(960))})
 	case 12: // the playback has passed the position that the session awaits
 		c.peer.sink(PositionPassed{At: PlayedPosition{Timestamp: c.awaited}})
 	case 13:

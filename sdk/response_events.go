@@ -71,6 +71,12 @@ func (s *Session) responseDone(r *wire.Response) {
 	}
 	s.dialog.ResponseDone(r.ID, s.clock.Now())
 	s.items.SettleResponse(r.ID)
+	switch {
+	case r.Status == "cancelled":
+		s.wordsEnded(r.ID, true)
+	case !s.heard.spoken.Sounds(r.ID):
+		s.allHeard(r.ID) // nothing of it is spoken
+	}
 	if p, ok := s.call.peer.(Player); ok {
 		if r.Status == "cancelled" {
 			s.stopPlayer()

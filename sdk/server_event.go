@@ -5,6 +5,7 @@ package sdk
 import (
 	"time"
 
+	"github.com/antiphon-rt/antiphon/sdk/internal/playback"
 	"github.com/antiphon-rt/antiphon/sdk/internal/runs"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -28,8 +29,16 @@ type serverEvent struct {
 	times    *ServerTurnMetrics
 
 	candidate, rtp int
+	place          place
 	acknowledgement
 	run runs.Message
+}
+
+// place has the members of antiphon.response.piece and antiphon.response.playing.
+type place struct {
+	start, ms int // in the sound of the response
+	piece     playback.Piece
+	held      bool
 }
 
 // acknowledgement has the members of antiphon.ack.
@@ -59,6 +68,10 @@ func readEvent(data []byte) (*serverEvent, error) {
 		e.session = readSession(m.Object("session"))
 	case "antiphon.turn.metrics":
 		e.times = readTimes(m.Members)
+	case "antiphon.response.piece", "antiphon.response.playing":
+		e.place = place{m.Whole("start_ms"), m.Whole("audio_ms"), playback.Piece{
+			First: m.Whole("first_character"), Characters: m.Whole("characters"), From: m.Whole("audio_start_ms"), To: m.Whole("audio_end_ms"),
+		}, m.True("held", false)}
 	case "antiphon.run.message":
 		e.run = runs.Read(m.Members)
 	case "response.output_audio.delta":

@@ -96,6 +96,10 @@ type Entry struct {
 	Role Role
 	// Text is the text to show. Of an interrupted response it has only the words that the user heard.
 	Text string
+	// Heard is how many bytes of Text the user has heard, with the word that they hear now: Text[:Heard] was heard, the rest is still to come. It
+	// moves with the voice, and goes back if the agent repeats itself. It is all of Text except for a response that is being
+	// said, or was when the call ended, and only an Antiphon server says so much of one.
+	Heard int
 	// Spoken: it is speech, not written text.
 	Spoken bool
 	// Live: it may still change: a caption while the user speaks, a response that is still arriving, a message that the

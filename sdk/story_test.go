@@ -242,7 +242,7 @@ func (s *story) peerTells(c *datadriven.TestData) string {
 			"ended": PeerEnded{}, "mic-asked": MicrophoneAsked{}, "mic-refused": MicrophoneFailed{Err: ErrPermission},
 			"mic-opened": MicrophoneOpened{ID: first}, "sound-blocked": SoundBlocked{Blocked: true},
 			"played": PlaybackStopped{ResponseID: first}, "full": nil, "at": nil,
-			"speech-onset":     SpeechOnset{At: PlayedPosition{Timestamp: s.peer.at}, Known: s.dialer.ducker},
+			"speech-onset":     SpeechOnset{At: PlayedPosition{Timestamp: s.peer.at.Load()}, Known: s.dialer.ducker},
 			"speech-sustained": SpeechSustained{}, "speech-ended": SpeechEnded{},
 			"passed": PositionPassed{At: PlayedPosition{Timestamp: uint32(level(first))}},
 			"mic":    LevelsMeasured{Levels: Levels{Mic: level(first)}},
@@ -257,10 +257,10 @@ func (s *story) peerTells(c *datadriven.TestData) string {
 			s.peer.sendErr = ErrOverrun
 			continue
 		case "at":
-			s.peer.at = uint32(level(first))
+			s.peer.at.Store(uint32(level(first)))
 			continue
 		case "played":
-			s.peer.playing = ""
+			s.peer.playing.Store(false)
 		}
 		s.peer.sink(e)
 	}
@@ -368,6 +368,7 @@ func (s *story) transcript(*datadriven.TestData) string {
 			on   bool
 			text string
 		}{
+			{e.Heard < len(e.Text), fmt.Sprintf(" of which %q is heard", e.Text[:e.Heard])},
 			{e.Spoken, " spoken"},
 			{e.Live, " live"},
 			{e.Interrupted, " interrupted"},

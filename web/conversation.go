@@ -55,11 +55,15 @@ func showLine(l Line) *ui.Node {
 		Data("item", l.ID).
 		DataFlag("interrupted", l.Interrupted).
 		DataFlag("live", l.Live).
-		Aria("busy", strconv.FormatBool(l.Live)).
+		// A screen reader reads the line when no more of it will come, and not with each word.
+		Aria("busy", strconv.FormatBool(l.Live || l.Coming != "")).
 		Body(
 			ui.New("span").Class("who").Text(l.who()),
 			ui.New("div").Class("words").Body(
 				ui.New("span").Class("said").Text(l.words()),
+				ui.If(l.Coming != "", func() *ui.Node {
+					return ui.New("span").Class("coming").Text(l.Coming)
+				}),
 				ui.If(l.Interrupted, func() *ui.Node {
 					return ui.New("span").Class("cut").Text(l.cutMark())
 				}),
@@ -85,7 +89,7 @@ func (l Line) who() string {
 // or have never come.
 func (l Line) words() string {
 	switch {
-	case l.Text != "":
+	case l.Text != "", l.Coming != "":
 		return l.Text
 	case l.Live:
 		return "…"

@@ -34,7 +34,8 @@
 //	#key                  in #error when the server asks for a key
 //	#transcript > li      data-role ("user", "assistant", "tool"), data-item (the item's id),
 //	                      data-interrupted and data-live ("true", "false")
-//	  .said, .cut, .note  in a line: its words as played, the mark of an interruption, a remark
+//	  .said, .coming      in a line: its words as heard; the next words of the agent, which are not heard yet
+//	  .cut, .note         in a line: the mark of an interruption, a remark
 //	#runs .run            the card of a run, the newest first; data-status is its state. ID is the id of the run in
 //	                      #approve-ID, #decline-ID (an approval), #reply-ID, #answer-ID (another question), #cancel-ID
 //	#text, #send          the field to write in and its button

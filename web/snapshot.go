@@ -47,7 +47,8 @@ const (
 type Line struct {
 	ID          string // the item's id; unique in the conversation
 	Role        Role
-	Text        string // for an interrupted line only the words that were heard
+	Text        string // of a line of the agent only the words that were heard
+	Coming      string // the next words of the agent, which are not heard yet; at most maxComing bytes of them
 	Live        bool   // still being spoken or recognised
 	Interrupted bool   // cut short; the words after Text were not heard
 	Failed      bool   // the words could not be recognised or the answer failed

@@ -103,11 +103,27 @@ func lineOf(e *sdk.Entry) Line {
 	case sdk.User:
 		l.Role = RoleUser
 	case sdk.Agent:
-		l.Role = RoleAgent
+		l.Role, l.Text, l.Coming = RoleAgent, e.Text[:e.Heard], coming(e.Text[e.Heard:])
 	case sdk.ToolUse:
 		l.Role, l.Text = RoleTool, callText(e.ToolCall)
 	}
 	return l
+}
+
+// maxComing is how many bytes are shown of words that are not heard yet: two lines.
+const maxComing = 120
+
+// coming returns the beginning of words that are not heard yet, up to the end of a word.
+func coming(words string) string {
+	if len(words) <= maxComing {
+		return words
+	}
+	end := strings.LastIndexByte(words[:maxComing], ' ')
+	if end <= 0 {
+		for end = maxComing; !utf8.RuneStart(words[end]); end-- {
+		}
+	}
+	return words[:end] + " …"
 }
 
 // callText returns a tool call in one line.

@@ -123,6 +123,11 @@ export interface Entry {
   readonly role: "user" | "agent" | "tool";
   /** Of an interrupted answer, only the part that was played. */
   readonly text: string;
+  /**
+   * How much of the text the user has heard, in characters as JavaScript counts them, with the word that they hear now: `text.slice(0, heard)` was heard, the rest is
+   * still to come. It moves with the voice, and goes back if the agent repeats itself. It is the whole text except for an answer that is being said, or was when the call ended.
+   */
+  readonly heard: number;
   readonly spoken: boolean;
   /** The entry may still change. */
   readonly live: boolean;

@@ -54,6 +54,9 @@ const icon = (d) => {
 // sentence returns the words as a sentence, with a capital and a full stop.
 const sentence = (words) => words && ` ${words[0].toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
 
+// coming returns the beginning of words that are not heard yet.
+const coming = (words) => (words.length > 120 ? `${words.slice(0, words.lastIndexOf(" ", 120) + 1 || 120)}…` : words);
+
 // text sets an element's text if it differs.
 const text = (element, value) => element.textContent === value || (element.textContent = value);
 
@@ -299,8 +302,8 @@ export class Talk {
       left.delete(entry.id);
       let line = this.#lines.get(entry.id);
       if (!line) {
-        line = { entry: null, said: make("span"), note: make("span", { className: "note" }) };
-        line.item = make("li", { part: "line" }, make("span", { className: "who" }, this.#host.getAttribute(`${entry.role}-name`) ?? who[entry.role]), line.said, line.note);
+        line = { entry: null, said: make("span"), coming: make("span", { className: "coming" }), note: make("span", { className: "note" }) };
+        line.item = make("li", { part: "line" }, make("span", { className: "who" }, this.#host.getAttribute(`${entry.role}-name`) ?? who[entry.role]), line.said, line.coming, line.note);
         line.item.dataset.role = entry.role;
         this.#lines.set(entry.id, line);
       }
@@ -309,7 +312,9 @@ export class Talk {
       line.entry = entry;
       line.item.toggleAttribute("data-live", entry.live);
       line.item.hidden = !entry.text && !entry.note && !entry.call;
-      text(line.said, entry.call ? `${entry.call.name}${entry.call.done ? "" : "…"}` : entry.text);
+      text(line.said, entry.call ? `${entry.call.name}${entry.call.done ? "" : "…"}` : entry.text.slice(0, entry.heard));
+      text(line.coming, entry.call ? "" : coming(entry.text.slice(entry.heard)));
+      line.item.ariaBusy = String(entry.live || entry.heard < entry.text.length);
       text(line.note, entry.interrupted ? " — interrupted" : entry.note && ` ${entry.note}`);
     }
     for (const id of left) {

@@ -22,6 +22,7 @@
       role: li.dataset.role,
       item: li.dataset.item,
       said: text(".said", li),
+      coming: text(".coming", li),
       cut: text(".cut", li),
       note: text(".note", li),
       interrupted: li.dataset.interrupted === "true",

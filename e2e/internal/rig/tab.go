@@ -33,8 +33,8 @@ const Patience = 30 * time.Second
 
 // Line is one line of the page's transcript.
 type Line struct {
-	Role, Item, Said, Cut, Note string
-	Interrupted, Live           bool
+	Role, Item, Said, Coming, Cut, Note string
+	Interrupted, Live                   bool
 }
 
 // Component is one part of the pipeline as the page lists it.

@@ -215,7 +215,7 @@ func (t *Transcript) estimate(it *Item) {
 
 // heard shows these words as what the user heard of an interrupted response.
 func (t *Transcript) heard(it *Item, text, note string) {
-	it.Asked = deadline.Never
+	it.Asked, it.heard = deadline.Never, -1
 	t.SetText(it, text)
 	t.Annotate(it, note, false)
 	t.Settle(it)

@@ -40,6 +40,7 @@ type Item struct {
 	Text, Note                               string
 	Spoken, Live, Interrupted, Image, Failed bool
 	HeardMS                                  int
+	heard                                    int   // how many bytes of Text the user has heard; -1 is all
 	Call                                     *Call // replaced, never written to
 	// Hidden: the item has a place but is not shown.
 	Hidden bool
@@ -78,7 +79,7 @@ func (t *Transcript) Open(id string, role Role) *Item {
 	if it := t.byID[id]; it != nil {
 		return it
 	}
-	it := &Item{ID: id, Role: role, Live: true, HeardMS: -1, sound: deadline.Never, Asked: deadline.Never}
+	it := &Item{ID: id, Role: role, Live: true, HeardMS: -1, heard: -1, sound: deadline.Never, Asked: deadline.Never}
 	t.Items = append(t.Items, it)
 	t.byID[id] = it
 	for len(t.Items) > t.most {

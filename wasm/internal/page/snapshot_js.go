@@ -61,7 +61,7 @@ func (w *writer) addTranscript(o object, s sdk.Snapshot) {
 }
 
 func writeEntry(w *wire.Writer, e sdk.Entry) {
-	o := begin(w).text("id", e.ItemID).text("role", e.Role.String()).text("text", e.Text).flag("spoken", e.Spoken)
+	o := begin(w).text("id", e.ItemID).text("role", e.Role.String()).text("text", e.Text).number("heard", units(e.Text[:e.Heard])).flag("spoken", e.Spoken)
 	o.flag("live", e.Live).flag("interrupted", e.Interrupted).number("heardMs", e.HeardMS).flag("failed", e.Failed).text("note", e.Note)
 	if e.ToolCall == nil {
 		o.null("call").end()
@@ -70,6 +70,16 @@ func writeEntry(w *wire.Writer, e sdk.Entry) {
 	c := o.nested("call").text("id", e.ToolCall.ID).text("name", e.ToolCall.Name).text("arguments", e.ToolCall.Arguments)
 	c.text("output", e.ToolCall.Output).flag("done", e.ToolCall.Done).flag("failed", e.ToolCall.Failed).end()
 	o.end()
+}
+
+// units returns the length of a text as JavaScript counts it: in units of UTF-16.
+func units(text string) (n int) {
+	for _, r := range text {
+		if n++; r >= 0x10000 {
+			n++
+		}
+	}
+	return n
 }
 
 // sameRuns reports whether two lists of runs are one: the session makes a new list for each change.
