@@ -23,6 +23,10 @@ scripts/opus.sh
 scripts/clients.sh
 export ANTIPHON_CLIENT_STEPS="$PWD/.cache/clients/steps.txt"
 
+# The sessions that played again from their logbooks are counted in the end.
+export ANTIPHON_REPLAYED="$PWD/.cache/replayed.txt"
+rm -f "$ANTIPHON_REPLAYED"
+
 tests() { nice -n "${slower:-0}" go -C e2e test -count=1 -vet=off -ldflags='-s -w' -timeout 30m "$@"; }
 
 # The examples and what measures sound are steps of their own. The campaign of faults needs a machine without other work: `make faults` runs it.
@@ -41,4 +45,5 @@ tests -parallel $(($(nproc) * 3)) -skip "$crowd" . &
 tests ./browser || failed=1
 wait $! || failed=1
 cat "$ANTIPHON_CLIENT_STEPS"
+echo "e2e: sessions that played again from their logbooks: $(sort "$ANTIPHON_REPLAYED" | uniq -c | sed 's/^ *\([0-9]*\) \(.*\)\.test$/\1 of \2/' | paste -sd, | sed 's/,/, /g')"
 exit $failed
