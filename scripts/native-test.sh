@@ -18,7 +18,7 @@ shuffled="shuffled.sh $(date +%Y%m%d)"
 
 pure='coord internal/coord internal/coordtest internal/projection wire internal/voice internal/protocolcheck web/internal
 	internal/apikey internal/machinegen internal/script internal/call/ratelimit internal/call/room internal/call/rtc/opus
-	internal/call/rtc/internal/incoming internal/call/rtc/internal/offer internal/call/rtc/internal/queue internal/call/rtc/internal/shared
+	internal/call/incoming internal/call/rtc/internal/offer internal/call/rtc/internal/queue internal/call/rtc/internal/shared
 	internal/engine/assistant internal/engine/badserver internal/engine/dynlib internal/engine/endofturn
 	internal/engine/fit internal/engine/latency internal/engine/ownprocess internal/engine/pipetest internal/engine/remote
 	internal/engine/rnnoise internal/engine/sounds internal/engine/speakable internal/engine/spell

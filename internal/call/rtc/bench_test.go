@@ -12,7 +12,7 @@ import (
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 
-	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/incoming"
+	"github.com/antiphon-rt/antiphon/internal/call/incoming"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/offer"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc/opus"
 	"github.com/antiphon-rt/antiphon/internal/voice"

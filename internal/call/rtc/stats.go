@@ -6,7 +6,7 @@ import (
 
 	"github.com/pion/rtcp"
 
-	"github.com/antiphon-rt/antiphon/internal/call/rtc/internal/incoming"
+	"github.com/antiphon-rt/antiphon/internal/call/incoming"
 )
 
 // The figures of a call: what was sent, received and lost.
