@@ -21,6 +21,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/rtc"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc/relay"
 	"github.com/antiphon-rt/antiphon/internal/call/session"
+	"github.com/antiphon-rt/antiphon/internal/call/sip"
 	"github.com/antiphon-rt/antiphon/internal/httpapi"
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
 	"github.com/antiphon-rt/antiphon/internal/mcp"
@@ -158,6 +159,9 @@ type Config struct {
 	// Summaries say when the model gets a summary in place of the oldest items of a long conversation. The zero value takes the defaults.
 	Summaries SummaryLimits
 
+	// Phones say which telephone calls the Server takes.
+	Phones Phones
+
 	// Watch says what the Server records for its operator.
 	Watch
 }
@@ -170,6 +174,7 @@ type Server struct {
 	engine *rtc.Engine
 	turn   *relay.Server // nil without Config.Turn
 	calls  *httpapi.Handler
+	phones *sip.Server // nil without Config.Phones
 	cfg    Config
 
 	recorders []*recorder
@@ -231,6 +236,9 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Page != nil {
 		s.mux.Handle("/", cfg.Page)
 	}
+	if err := s.openPhones(begin); err != nil {
+		return nil, errors.Join(fmt.Errorf("server: %w", err), s.Close(context.Background()))
+	}
 	return s, nil
 }
 
@@ -284,6 +292,9 @@ func (s *Server) Reload(to Rules) error { return s.calls.Reload(to) }
 // off.
 func (s *Server) Close(ctx context.Context) error {
 	err := s.calls.Close(ctx)
+	if s.phones != nil {
+		err = errors.Join(err, s.phones.Close())
+	}
 	err = errors.Join(err, s.engine.Close())
 	if s.turn != nil {
 		err = errors.Join(err, s.turn.Close())

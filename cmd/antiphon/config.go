@@ -66,6 +66,12 @@ func begin(file *config.File, p *pipeline.Pipeline, cfg *server.Config) (err err
 	if cfg.Tools, err = file.ServerTools(config.Env{Logger: cfg.Logger}); err == nil {
 		cfg.MCP, err = file.MCPServers(config.Env{Logger: cfg.Logger})
 	}
+	if err == nil {
+		cfg.Phones, err = file.PhoneCalls(config.Env{Logger: cfg.Logger})
+	}
+	if err == nil {
+		err = server.CheckPhones(p, *cfg)
+	}
 	return err
 }
 

@@ -22,9 +22,10 @@ import (
 )
 
 type doctor struct {
-	Pipeline string     `arg:"" optional:"" placeholder:"best|embedded|sherpa|scripted|FILE.yaml" help:"What to look at, as for --pipeline of serve. Without it: the configuration, or best where there is none."`
-	servers  mcp.Config `kong:"-"`
-	Config   string     `type:"existingfile" placeholder:"FILE.yaml" help:"The configuration; without the flag, antiphon.yaml in this folder."`
+	Pipeline string              `arg:"" optional:"" placeholder:"best|embedded|sherpa|scripted|FILE.yaml" help:"What to look at, as for --pipeline of serve. Without it: the configuration, or best where there is none."`
+	servers  mcp.Config          `kong:"-"`
+	phones   config.PhonesConfig `kong:"-"`
+	Config   string              `type:"existingfile" placeholder:"FILE.yaml" help:"The configuration; without the flag, antiphon.yaml in this folder."`
 }
 
 // doctorTimeout limits how long the components may take to load and to be tried.
@@ -54,7 +55,24 @@ func (d *doctor) run(ctx context.Context, w io.Writer) (err error) {
 	}
 	reduceNoise(p, slog.New(slog.DiscardHandler))
 	diagnoseNoise(w, p.Noise.Component())
+	diagnosePhones(w, d.phones)
 	return errors.Join(err, diagnoseMCP(ctx, w, d.servers))
+}
+
+// diagnosePhones says who may call by telephone.
+func diagnosePhones(w io.Writer, c config.PhonesConfig) {
+	if len(c.Trunks) == 0 {
+		return
+	}
+	var names []string
+	for _, t := range c.Trunks {
+		names = append(names, t.Name)
+	}
+	decides := "the configuration"
+	if c.Webhook != nil {
+		decides = "the webhook"
+	}
+	fmt.Fprintf(w, "Telephones: the trunks %s may call with --sip; %s decides who answers.\n", strings.Join(names, ", "), decides)
 }
 
 // diagnoseMCP connects to each MCP server of the configuration, and says how many tools it has.
@@ -127,6 +145,9 @@ func (d *doctor) open(ctx context.Context) (p *pipeline.Pipeline, name string, e
 		return nil, "", err
 	}
 	if d.servers, err = file.MCPServers(config.Env{Logger: logger}); err != nil {
+		return nil, "", err
+	}
+	if d.phones, err = file.PhoneCalls(config.Env{Logger: logger}); err != nil {
 		return nil, "", err
 	}
 	p, err = file.Pipeline(ctx, config.Env{Logger: logger, RecogniserProcesses: flags.RecogniserProcesses})

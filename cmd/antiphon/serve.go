@@ -37,6 +37,7 @@ type serve struct {
 	LimitsFile    string   `type:"existingfile" placeholder:"FILE.yaml" help:"Limits as a file, such as max-sessions: 100. It, the key file and the certificate are read again at SIGHUP and when they change."`
 	TrustedProxy  []string `placeholder:"ADDRESS" help:"Addresses or networks of reverse proxies, whose X-Forwarded-For says who the client is."`
 	talking
+	telephones
 	network
 	storage
 	limits
@@ -110,6 +111,9 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 		probes = probe.Keep(p)
 	}
 	if err := begin(file, p, &cfg); err != nil {
+		return err
+	}
+	if err := c.telephones.into(&cfg, secured.config(), logger); err != nil {
 		return err
 	}
 	cfg.Page = web.Handler(web.Options{Semantic: !setsTurns(cfg.Session)})

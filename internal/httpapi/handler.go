@@ -115,6 +115,12 @@ type Handler struct {
 	calls  map[string]*callEntry // by call id
 	total  uint64
 	joined sync.WaitGroup
+	phones map[string]*phoneCall // by call id: those that ring, and those that were accepted
+	ending
+}
+
+// ending says what a Handler that stops does.
+type ending struct {
 	// draining: new calls are refused. closed: all calls were asked to end.
 	draining, closed bool
 }
@@ -148,7 +154,7 @@ func New(cfg Config) *Handler {
 	h := &Handler{
 		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: secrets.NewStore(cfg.SecretBucket), budgets: budget.New(cfg.Rates),
 		memory: conversation.NewMemory(limits.Memory, limits.MaxSessions), messages: account.New(limits.MessageMemory),
-		calls: map[string]*callEntry{}, taking: takeover.New(cfg.Journal, env.System()), guard: watchdog.New(env.System(), watchdog.Defaults()),
+		calls: map[string]*callEntry{}, phones: map[string]*phoneCall{}, taking: takeover.New(cfg.Journal, env.System()), guard: watchdog.New(env.System(), watchdog.Defaults()),
 	}
 	h.speech = speechapi.New(speechapi.Config{Pipeline: cfg.Pipeline, Guard: h.guard.Logging(cfg.Logger), Voice: cfg.Settings.Audio.Output.Voice, Logger: cfg.Logger})
 	h.setRules(Rules{Keys: cfg.Keys, Limits: cfg.Limits, Secrets: cfg.Secrets})
@@ -370,6 +376,10 @@ func (h *Handler) find(id string, who requester, hangsUp bool) (*session.Session
 
 // hangup ends a call.
 func (h *Handler) hangup(w http.ResponseWriter, r *http.Request, who requester) *problem {
+	if c := h.phoneOf(r.PathValue("id"), who); c != nil && c.decide(decision{status: declined}) {
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}
 	s, _, p := h.find(r.PathValue("id"), who, true)
 	if p != nil {
 		return p
@@ -377,15 +387,6 @@ func (h *Handler) hangup(w http.ResponseWriter, r *http.Request, who requester) 
 	s.Close(conn.ByClient)
 	w.WriteHeader(http.StatusOK)
 	return nil
-}
-
-// telephone returns the response to requests for calls of a telephone network (SIP).
-func telephone(_ http.ResponseWriter, r *http.Request, _ requester) *problem {
-	return &problem{
-		Status: http.StatusNotFound, Code: "no_sip_call",
-		Message: "no SIP call waits: this server takes none, and a call over WebRTC has begun when its offer is answered; POST /v1/realtime/calls/" +
-			r.PathValue("id") + "/hangup ends one",
-	}
 }
 
 // components answers with the components of the pipeline and their states. A client on this machine also learns where their servers are.

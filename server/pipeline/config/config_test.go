@@ -80,7 +80,7 @@ type remoteOnly struct {
 func TestMistakes(t *testing.T) {
 	for _, row := range []struct{ name, src, says string }{
 		{"a typo", "stt: {kind: sherpa, proceses: 2}", `antiphon.yaml:1:21: unknown key "proceses"; did you mean "processes"?`},
-		{"a section", "speech: 1", `antiphon.yaml:1:1: unknown key "speech"; known here: server, session, tools, mcp, stt, llm, tts`},
+		{"a section", "speech: 1", `antiphon.yaml:1:1: unknown key "speech"; known here: server, session, tools, mcp, phones, stt, llm, tts`},
 		{"a kind", "llm:\n  kind: asistant", `antiphon.yaml:2:9: "asistant" is not known; did you mean "assistant"?`},
 		{"a program", "llm:\n  kind: ollama", `antiphon.yaml:2:9: there is no kind ollama: use kind: openai with url: http://localhost:11434/v1`},
 		{"a program in its own spelling", "llm: {kind: LM Studio}", `there is no kind LM Studio: use kind: openai with url: http://localhost:1234/v1`},

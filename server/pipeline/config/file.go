@@ -30,6 +30,7 @@ type File struct {
 	Session   Session
 	Tools     Tools
 	MCP       MCP
+	Phones    Phones
 	Languages []Language
 	// Voices is nil if everybody may speak to the model.
 	Voices        *Voices
@@ -62,7 +63,7 @@ func Parse(path string, src []byte, server any) (*File, error) {
 	if err := strict.Decode(path, src, &top, strict.Options{Dir: dir, Unknown: unknown, Refuse: refuse}); err != nil {
 		return nil, err
 	}
-	f.Session, f.Tools, f.MCP, f.Languages, f.Voices = top.Session, top.Tools, top.MCP, top.Languages, top.Voices
+	f.Session, f.Tools, f.MCP, f.Phones, f.Languages, f.Voices = top.Session, top.Tools, top.MCP, top.Phones, top.Languages, top.Voices
 	f.Server, f.Turn = top.Server.keys, cmp.Or(top.Turn, TurnLexical)
 	for to, from := range map[*Choice]Choice{&f.STT: top.STT, &f.LLM: top.LLM, &f.TTS: top.TTS} {
 		*to = from.orDefault()
@@ -76,6 +77,7 @@ type sections struct {
 	Session   Session       `yaml:"session" doc:"What a session begins with, until its client changes it: the protocol's session object."`
 	Tools     Tools         `yaml:"tools" doc:"Tools that the server runs itself, in every session."`
 	MCP       MCP           `yaml:"mcp" doc:"Servers of remote tools (Model Context Protocol)."`
+	Phones    Phones        `yaml:"phones" doc:"Telephone calls, with --sip (docs/phones.md)."`
 	STT       Choice        `yaml:"stt" doc:"Speech to text: the recogniser."`
 	LLM       Choice        `yaml:"llm" doc:"The model that writes the answers."`
 	TTS       Choice        `yaml:"tts" doc:"Text to speech: the synthesizer."`

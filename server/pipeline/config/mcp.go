@@ -38,16 +38,8 @@ type MCPConfig = mcp.Config
 // MCPServers returns the MCP servers, for server.Config.MCP. It calls no server. The error names what is wrong.
 func (f *File) MCPServers(e Env) (c MCPConfig, err error) {
 	c = mcp.Config{NoURLs: f.MCP.URLs != nil && !*f.MCP.URLs, Answer: f.MCP.Answer, SpokenApproval: f.MCP.Spoken}
-	for _, text := range f.MCP.Allow {
-		network, err := netip.ParsePrefix(text)
-		if err != nil {
-			address, bad := netip.ParseAddr(text)
-			if bad != nil {
-				return c, fmt.Errorf("%s: mcp: allow: %q is neither an address nor a network: want one such as 10.1.2.0/24", f.Path, text)
-			}
-			network = netip.PrefixFrom(address, address.BitLen())
-		}
-		c.Allow = append(c.Allow, network)
+	if c.Allow, err = networks(f.MCP.Allow); err != nil {
+		return c, fmt.Errorf("%s: mcp: allow: %w", f.Path, err)
 	}
 	for _, s := range f.MCP.Servers {
 		n := mcp.Named{Name: s.Name, URL: s.URL, Headers: map[string]string{}, Command: s.Command, Timeout: s.Timeout}
@@ -77,4 +69,20 @@ func (f *File) MCPServers(e Env) (c MCPConfig, err error) {
 		return c, fmt.Errorf("%s: mcp: %w", f.Path, err)
 	}
 	return c, nil
+}
+
+// networks reads addresses and networks.
+func networks(texts []string) (all []netip.Prefix, err error) {
+	for _, text := range texts {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			address, bad := netip.ParseAddr(text)
+			if bad != nil {
+				return nil, fmt.Errorf("%q is neither an address nor a network: want one such as 10.1.2.0/24", text)
+			}
+			network = netip.PrefixFrom(address, address.BitLen())
+		}
+		all = append(all, network)
+	}
+	return all, nil
 }

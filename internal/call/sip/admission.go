@@ -1,0 +1,220 @@
+package sip
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/binary"
+	"encoding/hex"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/emiago/sipgo/sip"
+	"github.com/icholy/digest"
+
+	"github.com/antiphon-rt/antiphon/internal/httpguard"
+)
+
+// Admission: who a message comes from. A stranger is asked for credentials, and leaves nothing behind but an entry in a table of fixed size.
+
+const (
+	// nonceLife is how long a nonce may be used.
+	nonceLife = 30 * time.Second
+	// maxStranger is the size of the largest message of a stranger that is looked at.
+	maxStranger = 8 << 10
+	// triesPerSecond and triesAtOnce bound how many messages of one network of strangers are looked at.
+	triesPerSecond, triesAtOnce = 5, 20
+	// maxNetworks is how many networks of strangers are told apart. Above it all others share one budget.
+	maxNetworks = 4096
+	// admittedFor is how long a caller with credentials is known by its address after its last message, and maxAdmitted how many are.
+	admittedFor = time.Hour
+	maxAdmitted = 4096
+)
+
+const realm = "antiphon"
+
+// door decides who may send messages. It is safe for concurrent use.
+type door struct {
+	trunks []Trunk
+	secret [32]byte // of the nonces
+	now    func() time.Time
+
+	mu       sync.Mutex
+	admitted map[netip.AddrPort]admission
+	tries    map[netip.Prefix]bucket
+}
+
+// admission is a caller with credentials.
+type admission struct {
+	trunk *Trunk
+	last  time.Time
+}
+
+// bucket is a budget of messages.
+type bucket struct {
+	left float64
+	at   time.Time
+}
+
+func newDoor(trunks []Trunk, now func() time.Time) *door {
+	d := &door{trunks: trunks, now: now, admitted: map[netip.AddrPort]admission{}, tries: map[netip.Prefix]bucket{}}
+	_, _ = rand.Read(d.secret[:]) // it never fails
+	return d
+}
+
+// known returns the trunk that messages from this address belong to, or nil for a stranger.
+func (d *door) known(from netip.AddrPort) *Trunk {
+	if t := byAddress(d.trunks, from.Addr()); t != nil {
+		return t
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	a, ok := d.admitted[from]
+	if !ok || d.now().Sub(a.last) > admittedFor {
+		return nil
+	}
+	a.last = d.now()
+	d.admitted[from] = a
+	return a.trunk
+}
+
+// try takes one message from the budget of a stranger's network. It reports false if there is none left.
+func (d *door) try(from netip.Addr) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	network, now := httpguard.Network(from), d.now()
+	b, ok := d.tries[network]
+	if !ok {
+		if len(d.tries) >= maxNetworks {
+			d.forget(now)
+		}
+		if len(d.tries) >= maxNetworks {
+			network = netip.Prefix{}
+			b, ok = d.tries[network]
+		}
+	}
+	if !ok {
+		b = bucket{triesAtOnce, now}
+	}
+	b.left = min(triesAtOnce, b.left+now.Sub(b.at).Seconds()*triesPerSecond)
+	b.at = now
+	enough := b.left >= 1
+	if enough {
+		b.left--
+	}
+	d.tries[network] = b
+	return enough
+}
+
+// forget removes the budgets that are full again. The caller holds mu.
+func (d *door) forget(now time.Time) {
+	for network, b := range d.tries {
+		if now.Sub(b.at) > triesAtOnce/triesPerSecond*time.Second {
+			delete(d.tries, network)
+		}
+	}
+}
+
+// verify returns the trunk whose credentials a request shows, and admits the address. It returns nil for wrong credentials and for none.
+func (d *door) verify(r *sip.Request, from netip.AddrPort) *Trunk {
+	h := r.GetHeader("Authorization")
+	if h == nil {
+		return nil
+	}
+	shown, err := digest.ParseCredentials(h.Value())
+	if err != nil || shown.Realm != realm || !d.fresh(shown.Nonce, from.Addr()) {
+		return nil
+	}
+	t := byUser(d.trunks, shown.Username)
+	password := "" // of nobody: the work is the same
+	if t != nil {
+		password = t.Password
+	}
+	challenge := d.challenge(shown.Nonce)
+	if shown.QOP == "" {
+		challenge.QOP = nil // RFC 2069, of old telephones
+	}
+	want, err := digest.Digest(challenge, digest.Options{
+		Method: r.Method.String(), URI: shown.URI, Username: shown.Username, Password: password, Cnonce: shown.Cnonce, Count: shown.Nc,
+	})
+	if err != nil || subtle.ConstantTimeCompare([]byte(want.Response), []byte(shown.Response)) != 1 || t == nil {
+		return nil
+	}
+	d.admit(from, t)
+	return t
+}
+
+func (d *door) admit(from netip.AddrPort, t *Trunk) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.now()
+	if len(d.admitted) >= maxAdmitted {
+		oldest, at := from, now
+		for address, a := range d.admitted {
+			if a.last.Before(at) {
+				oldest, at = address, a.last
+			}
+		}
+		delete(d.admitted, oldest)
+	}
+	d.admitted[from] = admission{t, now}
+}
+
+// challenge returns what asks for credentials.
+func (d *door) challenge(nonce string) *digest.Challenge {
+	return &digest.Challenge{Realm: realm, Nonce: nonce, Algorithm: "MD5", QOP: []string{"auth"}}
+}
+
+// ask returns the answer that asks a stranger for credentials.
+func (d *door) ask(r *sip.Request, from netip.Addr) *sip.Response {
+	answer := sip.NewResponseFromRequest(r, sip.StatusUnauthorized, "Unauthorized", nil)
+	answer.AppendHeader(sip.NewHeader("WWW-Authenticate", d.challenge(d.nonce(from, d.now())).String()))
+	return answer
+}
+
+// nonce returns a nonce for an address: the time, and a code over both. So nobody needs to remember it.
+func (d *door) nonce(from netip.Addr, at time.Time) string {
+	stamp := binary.BigEndian.AppendUint64(nil, uint64(at.Unix()))
+	mac := hmac.New(sha256.New, d.secret[:])
+	mac.Write(stamp)
+	mac.Write(from.AsSlice())
+	return hex.EncodeToString(mac.Sum(stamp)[:len(stamp)+8])
+}
+
+// fresh reports whether a nonce was made for this address lately.
+func (d *door) fresh(nonce string, from netip.Addr) bool {
+	b, err := hex.DecodeString(nonce)
+	if err != nil || len(b) != 16 {
+		return false
+	}
+	at := time.Unix(int64(binary.BigEndian.Uint64(b)), 0)
+	age := d.now().Sub(at)
+	return age > -time.Second && age < nonceLife && hmac.Equal([]byte(d.nonce(from, at)), []byte(nonce))
+}
+
+// pass decides on a datagram of a stranger: it passes an INVITE with good credentials. It returns an answer to one without, and nothing for all else.
+func (d *door) pass(b []byte, from netip.AddrPort) (passes bool, answer []byte) {
+	if len(b) > maxStranger || !d.try(from.Addr()) {
+		return false, nil
+	}
+	m, err := sip.ParseMessage(b)
+	if err != nil {
+		return false, nil
+	}
+	r, ok := m.(*sip.Request)
+	if !ok || !r.IsInvite() || r.Via() == nil || r.To() == nil || r.From() == nil || r.CallID() == nil || r.CSeq() == nil || r.To().Params.Has("tag") {
+		return false, nil
+	}
+	r.SetTransport("UDP")
+	r.SetSource(from.String())
+	if d.verify(r, from) != nil {
+		return true, nil
+	}
+	answer = []byte(d.ask(r, from.Addr()).String())
+	if len(answer) > len(b) {
+		return false, nil // a forged address gets no more than was sent for it
+	}
+	return false, answer
+}

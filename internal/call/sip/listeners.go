@@ -1,0 +1,159 @@
+package sip
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/internal/httpguard"
+)
+
+// The sockets that sipgo reads: strangers are held off here.
+
+// datagrams is a UDP socket that brings only messages of those who may call.
+type datagrams struct {
+	net.PacketConn
+	door *door
+}
+
+// ReadFrom implements net.PacketConn.
+func (c *datagrams) ReadFrom(b []byte) (int, net.Addr, error) {
+	for {
+		n, addr, err := c.PacketConn.ReadFrom(b)
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return n, addr, err
+			}
+			continue // sipgo stops reading after an error, and one packet's error is no reason
+		}
+		from := addressOf(addr)
+		if c.door.known(from) != nil {
+			return n, addr, nil
+		}
+		passes, answer := c.door.pass(b[:n], from)
+		if passes {
+			return n, addr, nil
+		}
+		if answer != nil {
+			_, _ = c.WriteTo(answer, addr) // like any datagram, it may be lost
+		}
+	}
+}
+
+// addressOf returns an address as netip has it.
+func addressOf(a net.Addr) netip.AddrPort {
+	p, err := netip.ParseAddrPort(a.String())
+	if err != nil {
+		return netip.AddrPort{}
+	}
+	return netip.AddrPortFrom(p.Addr().Unmap(), p.Port())
+}
+
+// Limits of connections of strangers, and of all.
+const (
+	strangerBytes   = 16 << 10
+	strangerTime    = 10 * time.Second
+	maxConnections  = 512
+	connectionsEach = 16 // of one network of strangers
+)
+
+// connections is a listener whose connections of strangers are few and short.
+type connections struct {
+	net.Listener
+	door *door
+
+	mu       sync.Mutex
+	all      int
+	networks map[netip.Prefix]int
+}
+
+func newConnections(l net.Listener, d *door) *connections {
+	return &connections{Listener: l, door: d, networks: map[netip.Prefix]int{}}
+}
+
+// Accept implements net.Listener.
+func (l *connections) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		from := addressOf(c.RemoteAddr())
+		if !l.enter(from) {
+			_ = c.Close() // a stranger too many
+			continue
+		}
+		conn := &connection{Conn: c, from: from, of: l, began: l.door.now()}
+		if l.door.known(from) == nil {
+			_ = c.SetReadDeadline(conn.began.Add(strangerTime)) // a closed connection says so when it is read
+		}
+		return conn, nil
+	}
+}
+
+// enter counts a connection. It reports false if there are too many.
+func (l *connections) enter(from netip.AddrPort) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	network := httpguard.Network(from.Addr())
+	if l.all >= maxConnections || l.networks[network] >= connectionsEach && l.door.known(from) == nil {
+		return false
+	}
+	l.all++
+	l.networks[network]++
+	return true
+}
+
+func (l *connections) leave(from netip.AddrPort) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	network := httpguard.Network(from.Addr())
+	l.all--
+	if l.networks[network]--; l.networks[network] <= 0 {
+		delete(l.networks, network)
+	}
+}
+
+// connection is one connection.
+type connection struct {
+	net.Conn
+	from    netip.AddrPort
+	of      *connections
+	began   time.Time
+	read    int
+	trusted bool
+	once    sync.Once
+}
+
+// errStranger ends the connection of somebody who has shown no credentials for too long.
+var errStranger = errors.New("sip: no credentials on this connection: it ends")
+
+// Read implements net.Conn.
+func (c *connection) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.trusted {
+		return n, err
+	}
+	if c.of.door.known(c.from) != nil {
+		c.trusted = true
+		if cleared := c.SetReadDeadline(time.Time{}); cleared != nil {
+			return n, cleared
+		}
+		if late, is := errors.AsType[net.Error](err); is && late.Timeout() {
+			return c.Conn.Read(b) // the deadline was a stranger's
+		}
+		return n, err
+	}
+	if c.read += n; c.read > strangerBytes {
+		return 0, errStranger
+	}
+	return n, err
+}
+
+// Close implements net.Conn.
+func (c *connection) Close() error {
+	c.once.Do(func() { c.of.leave(c.from) })
+	return c.Conn.Close()
+}

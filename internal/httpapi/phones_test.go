@@ -1,0 +1,225 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/internal/call/link"
+	"github.com/antiphon-rt/antiphon/internal/call/phone"
+	"github.com/antiphon-rt/antiphon/internal/webhook"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// handset is a telephone without a network.
+type handset struct {
+	accepted chan *phone.Link
+	rejected chan int
+	referred chan string
+	hungUp   chan struct{}
+	once     sync.Once
+	fails    error // of Accept
+}
+
+func newHandset() *handset {
+	return &handset{accepted: make(chan *phone.Link, 1), rejected: make(chan int, 1), referred: make(chan string, 1), hungUp: make(chan struct{})}
+}
+
+func (p *handset) Traits() phone.Traits     { return phone.Traits{Rate: 24_000} }
+func (p *handset) Send([]int16, bool) error { return nil }
+func (p *handset) HangUp()                  { p.once.Do(func() { close(p.hungUp) }) }
+func (p *handset) Trunk() string            { return "desk" }
+func (p *handset) Number() string           { return "4930123" }
+func (p *handset) Peer() netip.Addr         { return netip.MustParseAddr("192.0.2.1") }
+func (p *handset) Headers() [][2]string     { return [][2]string{{"From", "<sip:caller@192.0.2.1>"}} }
+
+func (p *handset) Accept(l *phone.Link) error {
+	if p.fails == nil {
+		l.Begin()
+	}
+	p.accepted <- l
+	return p.fails
+}
+
+func (p *handset) Reject(status int) error {
+	p.rejected <- status
+	return nil
+}
+
+func (p *handset) Refer(_ context.Context, target string) error {
+	p.referred <- target
+	return nil
+}
+
+const hookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+// hooked returns a plan whose webhook passes on the ids of the calls.
+func hooked(d *harness) (plan PhonePlan, ids chan string) {
+	ids = make(chan string, 1)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var e incoming
+		body, _ := io.ReadAll(r.Body)
+		if json.Unmarshal(body, &e) == nil && e.Type == "realtime.call.incoming" && e.Data.Headers[0].Name == "From" {
+			ids <- e.Data.CallID
+		}
+	}))
+	d.t.Cleanup(receiver.Close)
+	hook, err := webhook.New(receiver.URL, hookSecret, 0)
+	d.g.Expect(err).NotTo(gomega.HaveOccurred())
+	return PhonePlan{Principal: "house", Webhook: hook, Refer: []string{"tel:+4930*"}}, ids
+}
+
+// rings has a telephone ring, and returns the id of its call and when nothing of it is left.
+func rings(d *harness, ctx context.Context, p *handset, plan PhonePlan) (over chan struct{}) {
+	over = make(chan struct{})
+	go func() {
+		defer close(over)
+		d.h.Ring(ctx, p, plan)
+	}()
+	return over
+}
+
+func (d *harness) decides(id, what, body string) *httptest.ResponseRecorder {
+	return d.ask(http.MethodPost, "/v1/realtime/calls/"+id+"/"+what, strings.NewReader(body), "Authorization", "Bearer "+key)
+}
+
+func TestWebhookDecides(t *testing.T) {
+	d := open(t, func(c *Config) { c.Keys = keys(t) })
+	plan, ids := hooked(d)
+	plan.Principal = principalOf(d)
+	p := newHandset()
+	over := rings(d, t.Context(), p, plan)
+	id := <-ids
+	d.refused(d.decides(id, "accept", `{"type":"realtime","instructions":1}`), http.StatusBadRequest, wire.CodeInvalidType, "want a string")
+	d.refused(d.decides(id, "accept", ""), http.StatusBadRequest, "missing_field", "session object")
+	d.refused(d.decides(id, "reject", `{"status_code":200}`), http.StatusBadRequest, wire.CodeInvalidValue, "400 to 699")
+	d.refused(d.decides(id, "refer", `{"target_uri":"tel:+49301"}`), http.StatusConflict, "call_not_accepted", "accept it")
+	d.g.Expect(d.decides(id, "accept", `{"type":"realtime","instructions":"Be short."}`).Code).To(gomega.Equal(http.StatusOK))
+	l := <-p.accepted
+	d.refused(d.decides(id, "accept", `{"type":"realtime"}`), http.StatusConflict, "decision_already_made", "already")
+	d.refused(d.decides(id, "reject", ""), http.StatusConflict, "decision_already_made", "already")
+
+	control := d.connect(d.serve()+"/v1/realtime?call_id="+id, key)
+	created, _ := control.first().(*wire.SessionCreated)
+	d.g.Expect(created.Session.Instructions).To(gomega.Equal("Be short."))
+	d.refused(d.decides(id, "refer", `{"target_uri":"tel:+1900"}`), http.StatusForbidden, "target_not_allowed", "pattern")
+	d.refused(d.decides(id, "refer", `{"target_uri":"tel:+4930>\r\nX: y"}`), http.StatusBadRequest, wire.CodeInvalidValue, "want an address")
+	d.g.Expect(d.decides(id, "refer", `{"target_uri":"tel:+49301"}`).Code).To(gomega.Equal(http.StatusOK))
+	d.g.Expect(<-p.referred).To(gomega.Equal("tel:+49301"))
+	l.Ended(link.ErrHungUp)
+	<-p.hungUp
+	<-over
+	d.refused(d.decides(id, "refer", `{"target_uri":"tel:+49301"}`), http.StatusNotFound, "no_sip_call", "has ended")
+}
+
+func TestWebhookRejects(t *testing.T) {
+	for name, c := range map[string]struct {
+		what, body string
+		status     int
+	}{
+		"declined": {"reject", "", 603},
+		"busy":     {"reject", `{"status_code":486}`, 486},
+		"hung up":  {"hangup", "", 603},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t, nil)
+			plan, ids := hooked(d)
+			plan.Principal = ""
+			p := newHandset()
+			over := rings(d, t.Context(), p, plan)
+			d.g.Expect(d.decides(<-ids, c.what, c.body).Code).To(gomega.Equal(http.StatusOK))
+			d.g.Expect(<-p.rejected).To(gomega.Equal(c.status))
+			<-over
+		})
+	}
+}
+
+// A webhook that takes no events refuses the call; a caller that gives up leaves nothing behind.
+func TestNobodyDecides(t *testing.T) {
+	d := open(t, nil)
+	broken := httptest.NewServer(http.NotFoundHandler())
+	defer broken.Close()
+	hook, err := webhook.New(broken.URL, hookSecret, 0)
+	d.g.Expect(err).NotTo(gomega.HaveOccurred())
+	p := newHandset()
+	<-rings(d, t.Context(), p, PhonePlan{Webhook: hook})
+	d.g.Expect(<-p.rejected).To(gomega.Equal(unavailable))
+
+	plan, ids := hooked(d)
+	plan.Principal = ""
+	ctx, cancel := context.WithCancel(t.Context())
+	over := rings(d, ctx, newHandset(), plan)
+	id := <-ids
+	cancel()
+	<-over
+	d.refused(d.decides(id, "accept", `{"type":"realtime"}`), http.StatusNotFound, "no_sip_call", "has ended")
+	d.g.Expect(d.h.phones).To(gomega.BeEmpty())
+}
+
+// Without a webhook the session of the number answers. A caller that does not confirm the call ends it.
+func TestConfigurationAnswers(t *testing.T) {
+	for name, fails := range map[string]error{"confirmed": nil, "not confirmed": errors.New("no ACK")} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t, nil)
+			p := newHandset()
+			p.fails = fails
+			over := rings(d, t.Context(), p, PhonePlan{Session: json.RawMessage(`{"instructions":"Be kind."}`)})
+			l := <-p.accepted
+			if fails == nil {
+				now, _ := d.h.Calls()
+				d.g.Expect(now).To(gomega.Equal(1))
+				l.Ended(link.ErrHungUp)
+			}
+			<-p.hungUp
+			<-over
+			d.g.Eventually(func() int { now, _ := d.h.Calls(); return now }, time.Minute).Should(gomega.BeZero())
+		})
+	}
+}
+
+// A server without room refuses the telephone.
+func TestNoRoomForTheTelephone(t *testing.T) {
+	d := open(t, nil)
+	d.g.Expect(d.h.Drain(t.Context(), 0)).To(gomega.Succeed())
+	p := newHandset()
+	<-rings(d, t.Context(), p, PhonePlan{})
+	d.g.Expect(<-p.rejected).To(gomega.Equal(refusedNow))
+}
+
+func TestPatterns(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for _, c := range []struct {
+		pattern, text string
+		is            bool
+	}{
+		{"tel:+4930*", "tel:+49301", true},
+		{"tel:+4930*", "tel:+49311", false},
+		{"SIP:*@Example.org", "sip:me@example.org", true},
+		{"sip:*@example.org", "sip:me@example.org.evil.com", false},
+		{"sip:a*b*c@x", "sip:abc@x", true},
+		{"sip:a*b*c@x", "sip:ac@x", false},
+		{"a*a", "a", false},
+		{"*", "anything", true},
+		{"", "", true},
+		{"", "x", false},
+	} {
+		g.Expect(Matches(c.pattern, c.text)).To(gomega.Equal(c.is), c.pattern+" "+c.text)
+	}
+}
+
+func principalOf(d *harness) string {
+	for _, k := range d.h.cfg.Keys {
+		return k.Name
+	}
+	return ""
+}
