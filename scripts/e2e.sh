@@ -10,17 +10,17 @@ rm -rf .cache/trace
 mkdir -p .cache/trace
 export ANTIPHON_TRACES="$PWD/.cache/trace"
 
-# The servers of others that e2e/peers runs.
-scripts/peers.sh
-
-# The bundlers of others that e2e/bundlers runs.
-scripts/bundlers.sh
-
-# The libopus beside which e2e/opus holds our codec.
-scripts/opus.sh
+# What others wrote, side by side: the servers that e2e/peers runs, the bundlers of e2e/bundlers, the libopus of e2e/opus, and clients.
+waited=
+for part in peers bundlers opus clients; do
+	"scripts/$part.sh" &
+	waited="$waited $!"
+done
+for part in $waited; do
+	wait "$part" || exit 1
+done
 
 # What the clients of others did is told in the end.
-scripts/clients.sh
 export ANTIPHON_CLIENT_STEPS="$PWD/.cache/clients/steps.txt"
 
 # The sessions that played again from their logbooks are counted in the end.

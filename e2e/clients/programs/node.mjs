@@ -2,11 +2,10 @@
 
 import { createInterface } from "node:readline";
 
-import { agents } from "./agents.mjs";
-import { openaiWS } from "./openai-ws.mjs";
-
+// files have the clients: a program loads its own alone.
+const files = { agents: "./agents.mjs", livekit: "./livekit.mjs", openaiWS: "./openai-ws.mjs" };
 const [name, options] = process.argv.slice(2);
-const client = { agents, openaiWS }[name](JSON.parse(options));
+const client = (await import(files[name]))[name](JSON.parse(options));
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { method, args } = JSON.parse(line);
