@@ -4,7 +4,7 @@
 # that it is missing.
 # cluster: also a NATS server and a reverse proxy, which scripts/cluster.sh asks for itself.
 # test: also two browsers, Node with npm, a C compiler (for the race detector), a checker of shell scripts, a sound server, a
-# TURN server (coturn), two reverse proxies, a NATS server, the tools that make networks, systemd, which checks the unit; gRPC for Python, for
+# TURN server (coturn), two telephones (sip-tester, baresip), two reverse proxies, a NATS server, the tools that make networks, systemd, which checks the unit; gRPC for Python, for
 # the example of a back end; libopus, beside which our codec is tested; pip, which fetches models; and sentences that a person speaks. There, anything missing is an error.
 set -eu
 cd "$(dirname "$0")/.."
@@ -15,7 +15,7 @@ speech=flite
 case $mode in
 talk) if [ "${MODELS:-none}" = none ]; then wanted=$speech; else wanted="$speech python3-pip"; fi ;;
 cluster) wanted="$speech nats-server caddy" ;;
-test) wanted="$speech chromium fonts-dejavu-core nodejs npm gcc libc6-dev git shellcheck pulseaudio firefox-esr coturn iproute2 nftables nginx caddy nats-server systemd python3-pip python3-grpcio python3-protobuf libopus0 asterisk-core-sounds-en asterisk-core-sounds-en-g722" ;;
+test) wanted="$speech chromium fonts-dejavu-core nodejs npm gcc libc6-dev git shellcheck pulseaudio firefox-esr coturn sip-tester baresip-core iproute2 nftables nginx caddy nats-server systemd python3-pip python3-grpcio python3-protobuf libopus0 asterisk-core-sounds-en asterisk-core-sounds-en-g722" ;;
 *)
 	echo "usage: $0 talk|cluster|test" >&2
 	exit 2

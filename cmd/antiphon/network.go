@@ -24,6 +24,7 @@ type network struct {
 	ICEServer         []string      `name:"ice-server" placeholder:"URL" help:"STUN and TURN servers for clients, such as turn:turn.example.org:3478?transport=tcp."`
 	TurnSecretFile    string        `type:"existingfile" placeholder:"FILE" help:"The secret that TURN servers of --ice-server share with this one (coturn: use-auth-secret)."`
 	TurnLifetime      time.Duration `default:"10m" help:"How long a credential for TURN can begin an allocation."`
+	telephones
 	clustered
 }
 

@@ -37,7 +37,6 @@ type serve struct {
 	LimitsFile    string   `type:"existingfile" placeholder:"FILE.yaml" help:"Limits as a file, such as max-sessions: 100. It, the key file and the certificate are read again at SIGHUP and when they change."`
 	TrustedProxy  []string `placeholder:"ADDRESS" help:"Addresses or networks of reverse proxies, whose X-Forwarded-For says who the client is."`
 	talking
-	telephones
 	network
 	storage
 	limits

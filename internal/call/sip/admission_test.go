@@ -46,6 +46,9 @@ func TestPassword(t *testing.T) {
 	g.Expect(fmt.Sprint(l.call.Headers())).NotTo(ContainSubstring("Digest"), "others do not see credentials")
 	p.cseq++
 	g.Expect(p.ask("BYE", "").StatusCode).To(Equal(200))
+	p.tag, p.id = "", newID()
+	p.cseq++
+	g.Expect(p.ask("INVITE", offer).StatusCode).To(Equal(401), "the next call shows credentials again")
 }
 
 // A nonce is for one address and for a short time.

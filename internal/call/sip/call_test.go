@@ -200,3 +200,15 @@ func headers(text string) []string {
 	}
 	return []string{text}
 }
+
+// The answer comes again until the caller confirms it.
+func TestLostAck(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	s, lines := accepting(t, Config{})
+	p := newTelephone(t, s)
+	first := p.ask("INVITE", offer)
+	g.Expect(p.answer().String()).To(Equal(first.String()))
+	p.ack("")
+	g.Eventually((<-lines).begun, patience).Should(Receive())
+}

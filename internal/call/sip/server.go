@@ -181,7 +181,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// trunk returns the trunk of a request. It answers a stranger, and returns nil.
+// trunk returns the trunk of a request. It answers a stranger, and returns nil. Each call shows its credentials: the address of an earlier one is not enough.
 func (s *Server) trunk(r *sip.Request, tx sip.ServerTransaction) *Trunk {
 	from, err := netip.ParseAddrPort(r.Source())
 	if err != nil {
@@ -189,7 +189,10 @@ func (s *Server) trunk(r *sip.Request, tx sip.ServerTransaction) *Trunk {
 		return nil
 	}
 	from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
-	if t := s.door.known(from); t != nil {
+	if t := byAddress(s.cfg.Trunks, from.Addr()); t != nil {
+		return t
+	}
+	if t := s.door.known(from); t != nil && !r.IsInvite() {
 		return t
 	}
 	if t := s.door.verify(r, from); t != nil {
