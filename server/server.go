@@ -18,6 +18,7 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/internal/apikey"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
+	"github.com/antiphon-rt/antiphon/internal/call/phone/stream"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc/relay"
 	"github.com/antiphon-rt/antiphon/internal/call/session"
@@ -69,6 +70,10 @@ type Access struct {
 	Origins []string
 	// MCP says which servers of remote tools (Model Context Protocol) sessions may use. The zero value lets clients name any server at a public address.
 	MCP MCP
+	// Streams are the telephones that may come over a WebSocket: Asterisk, Twilio, Telnyx. nil for none.
+	Streams []PhoneStream
+	// Digits say what sessions do with keys of a telephone; "" takes "model".
+	Digits Digits
 	// Proxies are the reverse proxies whose header X-Forwarded-For is true; nil trusts none.
 	Proxies Proxies
 }
@@ -111,6 +116,10 @@ type (
 	MCP = mcp.Config
 	// MCPServer is an MCP server of the operator.
 	MCPServer = mcp.Named
+	// PhoneStream is a door for telephones that come over a WebSocket.
+	PhoneStream = stream.Config
+	// Digits say what sessions do with keys of a telephone: "model", "events" or "sensitive".
+	Digits = session.Digits
 	// Stored has the parts of a Server that keep data in a store: package storage makes them. The zero value keeps nothing.
 	Stored = httpapi.Stored
 	// Rules are what Server.Reload changes.
@@ -198,6 +207,9 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("server: Config.MCP: %w", err)
 	}
 	begin, err := firstSettings(cfg)
+	if err == nil {
+		err = CheckStreams(cfg)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +228,8 @@ func New(cfg Config) (*Server, error) {
 		ICE: ice, Engine: engine, Pipeline: cfg.Pipeline, Settings: begin, Version: Version, Logger: cfg.Logger,
 		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Stored: cfg.Stored,
 		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants, AnswerAhead: cfg.AnswerAhead,
-		Options: session.Options{Tools: cfg.Tools, MCP: mcp.New(cfg.MCP), Summaries: cfg.Summaries, TakeBack: cfg.TakeBack},
+		Options: session.Options{Tools: cfg.Tools, MCP: mcp.New(cfg.MCP), Summaries: cfg.Summaries, TakeBack: cfg.TakeBack, Digits: cfg.Digits},
+		Streams: cfg.Streams,
 	}
 	s := &Server{mux: http.NewServeMux(), engine: engine, turn: turn, cfg: cfg}
 	metrics := telemetry.New(s.snapshot, cfg.Tracer)
@@ -333,6 +346,26 @@ func firstSettings(cfg Config) (wire.Session, error) {
 func CheckSession(p *pipeline.Pipeline, session json.RawMessage) error {
 	_, err := firstSettings(Config{Pipeline: p, Session: session})
 	return err
+}
+
+// CheckStreams returns an error if New would refuse Config.Streams with this pipeline. The error names the stream.
+func CheckStreams(cfg Config) error {
+	if err := stream.Check(cfg.Streams); err != nil {
+		return fmt.Errorf("server: Config.Streams: %w", err)
+	}
+	for _, s := range cfg.Streams {
+		if cfg.Keys != nil && !cfg.Keys.Has(s.Principal) {
+			return fmt.Errorf("server: Config.Streams: %s: principal %q has no key: the calls count for a principal of the server", s.Name, s.Principal)
+		}
+		set, err := firstSettings(cfg)
+		if err == nil && len(s.Session) > 0 {
+			err = conversation.Merge(cfg.Pipeline, mcp.New(cfg.MCP), &set, wire.Raw(s.Session))
+		}
+		if err != nil {
+			return fmt.Errorf("server: Config.Streams: %s: session: %w", s.Name, err)
+		}
+	}
+	return nil
 }
 
 // merge merges Config.Session into set.

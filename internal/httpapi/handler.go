@@ -15,6 +15,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/apikey"
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
+	"github.com/antiphon-rt/antiphon/internal/call/phone/stream"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc"
 	"github.com/antiphon-rt/antiphon/internal/call/session"
@@ -63,6 +64,8 @@ type Config struct {
 	AnswerAhead bool
 	// Options say what the agent can do in addition to answering.
 	Options session.Options
+	// Streams are the telephones that may come over a WebSocket.
+	Streams []stream.Config
 	// CheckInvariants has every session check its machines after every event.
 	CheckInvariants bool
 }

@@ -56,6 +56,11 @@ func (h *Handler) route() {
 		methods[r.path] = append(methods[r.path], r.method)
 		all = append(all, r.method+" "+r.path)
 	}
+	if len(h.cfg.Streams) > 0 {
+		phones := newDoors(h)
+		h.mux.Handle("GET "+streamsPath+"{name}", phones)
+		h.mux.Handle("GET "+streamsPath+"{name}/{key}", phones)
+	}
 	for path, takes := range methods {
 		h.mux.HandleFunc(path, h.guarded(wrongMethod(takes)))
 	}

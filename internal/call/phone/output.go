@@ -31,6 +31,7 @@ type Output struct {
 	ahead   int           // frames that the far side has and has not played, by the clock
 	floor   voice.Samples // the far side has played the response up to here at least
 	held    bool
+	from    voice.Samples  // how far it was when Hold came: from there on the far side has the audio, or has played it
 	stopped *voice.Samples // how far the far side has played a response that is held or was dropped; nil else
 	want    commands
 	over    uint64 // the segment whose last frame the far side still plays; 0 for none
@@ -85,8 +86,9 @@ func (o *Output) Hold() voice.Samples {
 	defer o.mu.Unlock()
 	if o.audio.Live() && !o.held {
 		at := o.audio.Sent()
+		o.from = o.heard()
 		if o.can.pause {
-			at = o.heard()
+			at = o.from
 			o.want.pause = true
 			o.obeyed()
 		}
@@ -104,7 +106,7 @@ func (o *Output) Resume(gen uint64, from voice.Samples) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	sent := o.audio.Sent()
-	if o.held && from > *o.stopped-rounding && from <= sent {
+	if o.held && from > o.from-rounding && from <= sent {
 		from = sent
 		o.floor = *o.stopped
 	} else {
