@@ -72,6 +72,14 @@ func begin(file *config.File, p *pipeline.Pipeline, cfg *server.Config) (err err
 	if err == nil {
 		err = server.CheckPhones(p, *cfg)
 	}
+	if err == nil {
+		cfg.Streams, cfg.Digits, err = file.PhoneStreams(config.Env{Logger: cfg.Logger})
+	}
+	if err == nil {
+		checked := *cfg
+		checked.Pipeline = p
+		err = server.CheckStreams(checked)
+	}
 	return err
 }
 

@@ -17,15 +17,17 @@ import (
 	"github.com/antiphon-rt/antiphon/cmd/antiphon/internal/terminal"
 	"github.com/antiphon-rt/antiphon/internal/engine/probe"
 	"github.com/antiphon-rt/antiphon/internal/mcp"
+	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
 )
 
 type doctor struct {
-	Pipeline string              `arg:"" optional:"" placeholder:"best|embedded|sherpa|scripted|FILE.yaml" help:"What to look at, as for --pipeline of serve. Without it: the configuration, or best where there is none."`
-	servers  mcp.Config          `kong:"-"`
-	phones   config.PhonesConfig `kong:"-"`
-	Config   string              `type:"existingfile" placeholder:"FILE.yaml" help:"The configuration; without the flag, antiphon.yaml in this folder."`
+	Pipeline string               `arg:"" optional:"" placeholder:"best|embedded|sherpa|scripted|FILE.yaml" help:"What to look at, as for --pipeline of serve. Without it: the configuration, or best where there is none."`
+	servers  mcp.Config           `kong:"-"`
+	phones   config.PhonesConfig  `kong:"-"`
+	streams  []server.PhoneStream `kong:"-"`
+	Config   string               `type:"existingfile" placeholder:"FILE.yaml" help:"The configuration; without the flag, antiphon.yaml in this folder."`
 }
 
 // doctorTimeout limits how long the components may take to load and to be tried.
@@ -56,6 +58,9 @@ func (d *doctor) run(ctx context.Context, w io.Writer) (err error) {
 	reduceNoise(p, slog.New(slog.DiscardHandler))
 	diagnoseNoise(w, p.Noise.Component())
 	diagnosePhones(w, d.phones)
+	for _, s := range d.streams {
+		fmt.Fprintf(w, "Telephones of the kind %s may connect to /v1/antiphon/phones/%s.\n", s.Kind, s.Name)
+	}
 	return errors.Join(err, diagnoseMCP(ctx, w, d.servers))
 }
 
@@ -148,6 +153,9 @@ func (d *doctor) open(ctx context.Context) (p *pipeline.Pipeline, name string, e
 		return nil, "", err
 	}
 	if d.phones, err = file.PhoneCalls(config.Env{Logger: logger}); err != nil {
+		return nil, "", err
+	}
+	if d.streams, _, err = file.PhoneStreams(config.Env{Logger: logger}); err != nil {
 		return nil, "", err
 	}
 	p, err = file.Pipeline(ctx, config.Env{Logger: logger, RecogniserProcesses: flags.RecogniserProcesses})

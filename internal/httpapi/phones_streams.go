@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
-	"github.com/antiphon-rt/antiphon/internal/call/phone"
 	"github.com/antiphon-rt/antiphon/internal/call/phone/stream"
 	"github.com/antiphon-rt/antiphon/internal/call/ws"
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
@@ -100,7 +99,7 @@ func (d *doors) serve(ctx context.Context, s *stream.Stream, at *door, who reque
 		return
 	}
 	id := rtcPrefix + h.mark(rand.Text())
-	c, l, p := h.beginStream(ctx, id, set, who, s.Transport())
+	c, l, p := h.beginPhone(ctx, id, set, who, s.Transport())
 	if p != nil {
 		h.cfg.Logger.Info("telephone refused", "stream", at.Name, "code", p.Code, "why", p.Message)
 		s.Refuse(p.Message)
@@ -119,19 +118,4 @@ func (h *Handler) phoneSettings(session []byte) (wire.Session, error) {
 		return set, nil
 	}
 	return set, conversation.Merge(h.cfg.Pipeline, h.cfg.Options.MCP, &set, session)
-}
-
-// beginStream begins a call whose telephone is t.
-func (h *Handler) beginStream(ctx context.Context, id string, set wire.Session, who requester, t phone.Transport) (*callEntry, *phone.Link, *problem) {
-	c, p := h.newCall(ctx, id, set, who)
-	if p != nil {
-		return nil, nil, p
-	}
-	l, err := phone.NewLink(t, c.session)
-	if err != nil {
-		h.abandon(id, c)
-		return nil, nil, internal("internal", err)
-	}
-	c.session.Start(h.began(c, l, nil))
-	return c, l, nil
 }

@@ -77,7 +77,7 @@ type sections struct {
 	Session   Session       `yaml:"session" doc:"What a session begins with, until its client changes it: the protocol's session object."`
 	Tools     Tools         `yaml:"tools" doc:"Tools that the server runs itself, in every session."`
 	MCP       MCP           `yaml:"mcp" doc:"Servers of remote tools (Model Context Protocol)."`
-	Phones    Phones        `yaml:"phones" doc:"Telephone calls, with --sip (docs/phones.md)."`
+	Phones    Phones        `yaml:"phones" doc:"Telephone calls: by SIP, with --sip, and over WebSockets (docs/phones.md)."`
 	STT       Choice        `yaml:"stt" doc:"Speech to text: the recogniser."`
 	LLM       Choice        `yaml:"llm" doc:"The model that writes the answers."`
 	TTS       Choice        `yaml:"tts" doc:"Text to speech: the synthesizer."`

@@ -22,6 +22,8 @@ type Phones struct {
 	Quiet     time.Duration `yaml:"quiet" min:"5s" max:"10m" doc:"How long a caller may send nothing before the call ends; 30s where it is left out."`
 	Trunks    []Trunk       `yaml:"trunks" doc:"Who may call."`
 	Numbers   []Number      `yaml:"numbers" doc:"Which session answers which number: the first that fits. Without it the section session answers all."`
+	Digits    string        `yaml:"digits" enum:"model,events,sensitive" doc:"What happens with keys of a telephone. model: they are text of the user after a pause of 2 s or at #, and an event for side-band controllers. events: the event alone. sensitive: the event alone, and no log, record or logbook has the keys. model where it is left out."`
+	Streams   []Stream      `yaml:"streams" doc:"Telephones that come over a WebSocket: Asterisk, Twilio, Telnyx."`
 }
 
 // PhoneWebhook is a program of the operator that decides on calls.
