@@ -219,7 +219,7 @@ func (p *telephone) listen() {
 }
 
 func (p *telephone) command(text string) {
-	var c struct{ Command, Correlation_ID string } //nolint:revive,staticcheck // as Asterisk spells it
+	var c struct{ Command, Correlation_ID string } // as Asterisk spells it
 	if p.kind == "json" {
 		p.g.Expect(json.Unmarshal([]byte(text), &c)).To(gomega.Succeed())
 		text = c.Command
@@ -242,7 +242,7 @@ func (p *telephone) fromServer(data []byte) {
 	var m struct {
 		Event     string
 		StreamSid string
-		Stream_ID string //nolint:revive,staticcheck // as Telnyx spells it
+		Stream_ID string // as Telnyx spells it
 		Media     struct{ Payload []byte }
 		Mark      struct{ Name string }
 	}
@@ -536,7 +536,7 @@ func TestTelephoneCallsEnd(t *testing.T) {
 		d := answering(t, nil)
 		p := d.calls("twilio")
 		p.text(`{"event":"stop","sequenceNumber":"9","stop":{"accountSid":"AC1","callSid":"CA1"},"streamSid":"MZ1"}`)
-		p.ended()
+		_ = p.ended()
 		d.none()
 	})
 	story(t, "a telephone that sends nothing any more", func(t *testing.T) {
@@ -669,8 +669,10 @@ func TestTelephonesThatSendNonsense(t *testing.T) {
 	story(t, "harmless nonsense, and floods", func(t *testing.T) {
 		d := answering(t, nil)
 		p := d.calls("json")
-		for _, s := range []string{`{"event":"NEWS_OF_2030"}`, `{"event":"MEDIA_XOFF"}`, `{"event":"MEDIA_XON"}`, `{"event":"QUEUE_DRAINED"}`, `{"event":"DTMF_END","digit":"no key"}`, `{"event":"DTMF_END","digit":"x"}`,
-			`{"event":"MEDIA_MARK_PROCESSED","correlation_id":"x"}`, `{"event":"MEDIA_MARK_PROCESSED","correlation_id":"99999"}`, starts["json"], "MEDIA_START"} {
+		for _, s := range []string{
+			`{"event":"NEWS_OF_2030"}`, `{"event":"MEDIA_XOFF"}`, `{"event":"MEDIA_XON"}`, `{"event":"QUEUE_DRAINED"}`, `{"event":"DTMF_END","digit":"no key"}`, `{"event":"DTMF_END","digit":"x"}`,
+			`{"event":"MEDIA_MARK_PROCESSED","correlation_id":"x"}`, `{"event":"MEDIA_MARK_PROCESSED","correlation_id":"99999"}`, starts["json"], "MEDIA_START",
+		} {
 			p.text(s)
 		}
 		p.write(websocket.MessageBinary, nil)

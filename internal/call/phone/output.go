@@ -98,15 +98,16 @@ func (o *Output) Hold() voice.Samples {
 	return o.played()
 }
 
-// rounding is how much a position may lose on its way through the machines, which count milliseconds.
-const rounding = outgoing.Rate / 1000
+// noted is how long before Hold the machines may have noted where the response stops. Meanwhile the far side has played on, and a mark may have
+// corrected what is known of it.
+const noted = outgoing.Rate / 2
 
 // Resume implements link.Output. The far side continues with what it has, if that is where the response continues.
 func (o *Output) Resume(gen uint64, from voice.Samples) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	sent := o.audio.Sent()
-	if o.held && from > o.from-rounding && from <= sent {
+	if o.held && from > o.from-noted && from <= sent {
 		from = sent
 		o.floor = *o.stopped
 	} else {

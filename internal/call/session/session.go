@@ -56,12 +56,11 @@ type Session struct {
 	runs         *runs.Runs
 	survival     *survival.Survival
 
-	link   link.Link
-	keypad keypad
-	sent   int               // bytes of all events that were encoded; the settings count eightfold, because they take most work
-	can    link.Capabilities // the capabilities of link
-	end    ending
-	deck   *logbook.Deck // nil: the session is neither recorded nor played
+	link link.Link
+	sent int               // bytes of all events that were encoded; the settings count eightfold, because they take most work
+	can  link.Capabilities // the capabilities of link
+	end  ending
+	deck *logbook.Deck // nil: the session is neither recorded nor played
 }
 
 // ending is how far the end of a session is.
