@@ -26,7 +26,7 @@ type call struct {
 	attempt    dialAttempt
 	peer       Peer   // nil during the first dial
 	dial       uint64 // the number of the dial that made peer
-	connection uint64 // the same number; 0 when the peer's connection is of no use any more
+	connection uint64 // the same number; 0 while another dial is to replace the peer
 	peerClosed bool
 	moves      bool   // the server stops: the end of this connection is not the end of the call
 	resume     Resume // Token is empty when the server keeps no conversation

@@ -7,12 +7,13 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/load"
 )
 
-// Admission by measured load: a server that is late with its audio, or has no processor time left, takes no further calls.
+// Admission by measured load: a server that is late with its audio, or has no processor time left, takes no further calls. Standing reports this load and more
+// to the other servers of a cluster, and OthersUsed takes their report.
 
 // overloadRetry is how long a client is told to wait.
 const overloadRetry = 5 * time.Second
 
-// overloaded returns an error response if the server is too busy for another call. calls is how many it has.
+// overloaded returns an error response if the server is too busy for another call. calls is how many it has, with those that end to make room.
 func (h *Handler) overloaded(calls int) *problem {
 	late, cpu := h.measure()
 	return h.tooBusy(calls, late, cpu)

@@ -60,7 +60,7 @@ func (c *Conversation) instructionTokens(q *pipeline.Request) int {
 	return n
 }
 
-// fit leaves out the oldest of messages when they are too long for q, as a says, and returns the rest. Unless a.Once is set, an item
+// fit leaves out the oldest of messages when they are too long for q, as a.Truncation says, and returns the rest. Unless a.Once is set, an item
 // that is left out stays left out of later requests: a model that remembers what it has read last then reads the same text again.
 func (c *Conversation) fit(q *pipeline.Request, messages []promptMessage, a Ask) ([]promptMessage, error) {
 	set := a.Truncation

@@ -85,7 +85,7 @@ func (l *Listening) stepEnd(e turnend.Event) (join *turnend.Join) {
 	return join
 }
 
-// ended notes that turn t has ended and became item.
+// ended notes that the turn of f has ended and became item. strict: it may answer a question of a run that asks for approval, so its end is final at once.
 func (l *Listening) ended(f turn.CommitTurn, item machine.Item, samples int, strict bool) {
 	if f.ByClient || f.Wordless || strict || !l.takesBack() {
 		l.stepEnd(turnend.Fixed{})

@@ -34,15 +34,15 @@ type Player struct {
 	onAir *Track // the track that the output plays
 	tail  *Track // a track that was sent to its end, which a reporting client may not have played yet
 	last  *Track // the newest track, over WebRTC, if it was sent to its end: a cut network may have lost its end
-	claim claim
-	// awaited is the track of which the client was last to report how far it has played it.
+	claim claim  // what the client has reported of its own candidates
+	// awaited is the newest track of which the client must report how far it has played it.
 	awaited *Track
 
 	outside voice.Samples // the length of all audio of out-of-band responses
 
 	away bool // the client cannot be reached at the moment
 
-	emitted room.List // the actions of the client-paced output in the present call
+	emitted room.List // the actions of the client-paced output that take has not returned yet
 	credit  atomic.Pointer[Credit]
 }
 
@@ -307,10 +307,10 @@ func (p *Player) AtEnd() bool {
 }
 
 // SentOf returns how much of an item's audio the client has: said is how much was generated, start where it begins in t. Over
-// WebRTC all that was generated counts, since the pacer alone knows better.
+// WebRTC all that was generated counts, since only the pacer knows better.
 func (p *Player) SentOf(t *Track, start, said voice.Samples) voice.Samples {
 	switch {
-	case p.paced == nil, t.Played() && p.onAir != t: // everything is sent, or was discounted
+	case p.paced == nil, t.Played() && p.onAir != t: // everything is sent, or Generator.discount has taken off what is not
 		return said
 	case p.onAir == t:
 		return min(said, max(0, p.paced.written-start))
@@ -367,7 +367,7 @@ func (p *Player) drained(gen uint64) room.List {
 	return room.List{room.Step{Event: coord.OfPlayout{Event: playout.Drained{Resp: p.onAir.resp, Gen: uint32(gen)}}}}
 }
 
-// --- a link that is lost and comes back
+// --- a connection that is interrupted and restored
 
 // FollowLink holds the output while the client cannot be reached. When the client is back, the audio goes on where the client may not have
 // received it. That is also the end of a response that was sent to its end.

@@ -26,9 +26,9 @@ type going struct {
 	seen    continuation.Seen // when invariants are checked
 	newest  uint32
 	answers map[uint32]journal.Answer
-	// request is that of the newest response that has gone on with an answer; nil for none.
+	// request is that of the newest response that ContinueAnswer has begun; nil for none. By it created knows this response.
 	request *wire.ResponseParams
-	turned  bool // a turn was committed since the last pause
+	turned  bool // a turn was committed since ContinueAnswer was last called
 	back    bool // the client is back, and has had SettleTime
 }
 
@@ -71,7 +71,7 @@ func (s *Survival) step(e continuation.Event, told room.List, of ...journal.Resp
 	return out
 }
 
-// created notes that a response of the conversation has begun.
+// created notes that a response of the conversation has begun. One that continues an answer takes the place of that answer.
 func (s *Survival) created(name string) {
 	g := &s.going
 	asked, says := s.Generator.Cause(name)
@@ -107,7 +107,7 @@ func (s *Survival) Settled() {
 	}
 }
 
-// ContinueAnswer begins the response that goes on with an interrupted answer, once nobody speaks. A turn of the user takes its place.
+// ContinueAnswer begins the response that goes on with an interrupted answer, once nobody speaks. The actor calls it after each event. A turn that the server does not answer takes its place.
 func (s *Survival) ContinueAnswer(state *coord.State) room.List {
 	turned := s.going.turned && state.Waiting == 0
 	s.going.turned = false
