@@ -32,18 +32,26 @@ func newProject(t *testing.T, g *gomega.WithT) project {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	p := project(filepath.Join(root, ".cache/bundlers"))
 	g.Expect(string(p)).To(gomega.BeADirectory(), "scripts/bundlers.sh makes it")
-	for _, made := range []string{"src", "app", "out", ".next", ".parcel-cache", "node_modules/.vite", "node_modules/antiphon"} {
+	for _, made := range []string{"src", "app", "out", ".next", ".parcel-cache", "node_modules/.vite", "node_modules/antiphon", "node_modules/@antiphon", "react", "vue", "test"} {
 		g.Expect(os.RemoveAll(filepath.Join(string(p), made))).To(gomega.Succeed())
 	}
 	p.run(g, "cp", "-r", filepath.Join(root, "e2e/bundlers/project")+"/.", ".")
-	p.run(g, "npm", "pack", "--silent", "--cache", "../npm", filepath.Join(root, "sdk/npm/dist"))
+	for name, source := range map[string]string{"antiphon": "dist", "@antiphon/react": "react", "@antiphon/vue": "vue"} {
+		p.install(g, name, filepath.Join(root, "sdk/npm", source))
+	}
+	return p
+}
+
+// install installs the package in a folder as npm packs it.
+func (p project) install(g *gomega.WithT, name, from string) {
+	p.run(g, "npm", "pack", "--silent", "--cache", "../npm", from)
 	tarballs, err := filepath.Glob(filepath.Join(string(p), "antiphon-*.tgz"))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(tarballs).To(gomega.HaveLen(1))
-	g.Expect(os.Mkdir(filepath.Join(string(p), "node_modules/antiphon"), 0o755)).To(gomega.Succeed())
-	p.run(g, "tar", "-xzf", tarballs[0], "-C", "node_modules/antiphon", "--strip-components=1")
+	to := filepath.Join("node_modules", name)
+	g.Expect(os.MkdirAll(filepath.Join(string(p), to), 0o755)).To(gomega.Succeed())
+	p.run(g, "tar", "-xzf", tarballs[0], "-C", to, "--strip-components=1")
 	g.Expect(os.Remove(tarballs[0])).To(gomega.Succeed())
-	return p
 }
 
 // command returns a command of the project. The name of a bundler is that of its program.

@@ -36,7 +36,7 @@ func writePackage(generated, folder string) error {
 		return err
 	}
 	for _, name := range []string{
-		"LICENSE", filepath.Join(npmSource, "react.d.ts"), filepath.Join(npmSource, "package.json"), filepath.Join(npmSource, "antiphon.d.ts"), filepath.Join(npmSource, "README.md"),
+		"LICENSE", filepath.Join(npmSource, "react.d.ts"), filepath.Join(npmSource, "store.js"), filepath.Join(npmSource, "store.d.ts"), filepath.Join(npmSource, "package.json"), filepath.Join(npmSource, "antiphon.d.ts"), filepath.Join(npmSource, "README.md"),
 	} {
 		content, err := os.ReadFile(name)
 		if err != nil {

@@ -54,7 +54,7 @@ func filesOf(names []string) (files []string, err error) {
 			switch {
 			case err != nil:
 				return err
-			case d.IsDir() && (d.Name() == "dist" || d.Name() == "sdktest"):
+			case d.IsDir() && (d.Name() == "dist" || d.Name() == "sdktest" || d.Name() == "react" || d.Name() == "vue"):
 				return fs.SkipDir
 			case !d.IsDir() && !strings.HasSuffix(path, "_test.go") && !strings.HasSuffix(path, ".md"):
 				files = append(files, path)
