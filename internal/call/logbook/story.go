@@ -39,7 +39,10 @@ type (
 	// Handled: a transport waits until what it has posted is handled.
 	Handled struct{}
 	// Digit is a key of a telephone.
-	Digit struct{ Key string }
+	Digit struct {
+		Key     string
+		ToModel bool
+	}
 	// DigitsDue: the user has finished with the keys.
 	DigitsDue struct{}
 	// NotBooked is an event that has no place in a logbook.

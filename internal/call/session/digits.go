@@ -44,7 +44,9 @@ type keypad struct {
 }
 
 // Digit reports a key of a telephone: 0 to 9, *, #, A to D.
-func (s *Session) Digit(digit byte) { s.post(digitPressed{string(digit)}) }
+func (s *Session) Digit(digit byte) {
+	s.post(digitPressed{string(digit), s.cfg.Options.Digits == "" || s.cfg.Options.Digits == DigitsToModel})
+}
 
 // secretDigit sends a key to the clients, and nowhere else. It reports false for an event that is no key, or may be recorded.
 func (s *Session) secretDigit(e event) bool {
@@ -70,7 +72,7 @@ func (s *Session) pressed(d digitPressed) {
 		return
 	}
 	s.send(s.digit(d))
-	if s.cfg.Options.Digits == DigitsAsEvents {
+	if !d.toModel {
 		return
 	}
 	s.client.keypad.keys += d.key

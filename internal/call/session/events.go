@@ -45,8 +45,11 @@ type (
 	leaving struct{ answer chan<- left }
 	// clientSettled: the client of a session that goes on here is back, and has had time to say what it knows.
 	clientSettled struct{}
-	// digitPressed is a key of a telephone.
-	digitPressed struct{ key string }
+	// digitPressed is a key of a telephone. toModel says that the model gets it.
+	digitPressed struct {
+		key     string
+		toModel bool
+	}
 	// digitsDue: the user has pressed no key for digitsPause.
 	digitsDue struct{}
 	// handled closes done: everything that was posted before is handled.

@@ -135,7 +135,7 @@ func (s *Session) booked(e event) any {
 	case clientSettled:
 		return logbook.Settled{}
 	case digitPressed:
-		return logbook.Digit{Key: e.key}
+		return logbook.Digit{Key: e.key, ToModel: e.toModel}
 	case digitsDue:
 		return logbook.DigitsDue{}
 	case handled:
@@ -178,7 +178,7 @@ func (s *Session) fromLogbook(v any) event {
 	case logbook.Settled:
 		return clientSettled{}
 	case logbook.Digit:
-		return digitPressed{v.Key}
+		return digitPressed{v.Key, v.ToModel}
 	case logbook.DigitsDue:
 		return digitsDue{}
 	case logbook.Handled:
@@ -197,7 +197,6 @@ type booked struct {
 	Acts, Keyed, Journalled           bool
 	MCP                               bookedServers
 	Summaries                         conversation.SummaryLimits
-	Digits                            Digits
 	Call                              journal.Call
 	Restore                           *journal.State
 	Epoch                             uint32
@@ -233,7 +232,7 @@ func (s *Session) connect(to link.Link) (link.Link, link.Capabilities) {
 		o, k := s.cfg.Options, s.cfg.Kept
 		b := booked{
 			Settings: s.cfg.Settings, AnswerAhead: s.cfg.AnswerAhead, TakeBack: o.TakeBack, Grace: s.cfg.Grace, Keep: s.cfg.Keep, Longest: s.cfg.Longest, LongestCall: k.Longest,
-			Locks: s.cfg.Locks, Principal: o.Principal, Token: k.Token, Acts: o.Runs.Act != nil, Keyed: o.Runs.Keyed, Summaries: o.Summaries, Digits: o.Digits,
+			Locks: s.cfg.Locks, Principal: o.Principal, Token: k.Token, Acts: o.Runs.Act != nil, Keyed: o.Runs.Keyed, Summaries: o.Summaries,
 			Call: k.Call, Restore: k.Restore, Stages: logbook.StagesOf(s.cfg.Pipeline, o.Tools), Link: logbook.LinkOf(to, can),
 		}
 		b.Settings.Tools = mcp.Hide(b.Settings.Tools)
@@ -255,7 +254,7 @@ func (s *Session) connect(to link.Link) (link.Link, link.Capabilities) {
 func (b *booked) config(d *logbook.Deck) Config {
 	cfg := Config{
 		Settings: b.Settings, AnswerAhead: b.AnswerAhead, Grace: b.Grace, Keep: b.Keep, Longest: b.Longest, Locks: b.Locks, Logger: slog.New(slog.DiscardHandler),
-		Options: Options{Principal: b.Principal, Summaries: b.Summaries, TakeBack: b.TakeBack, Digits: b.Digits}, Env: d, deck: d,
+		Options: Options{Principal: b.Principal, Summaries: b.Summaries, TakeBack: b.TakeBack}, Env: d, deck: d,
 		Kept: Kept{Token: b.Token, Call: b.Call, Restore: b.Restore, Longest: b.LongestCall},
 	}
 	cfg.Pipeline, cfg.Options.Tools = b.Stages.Stand()

@@ -372,3 +372,41 @@ func TestTurn(t *testing.T) {
 	_, err := Parse("antiphon.yaml", []byte("turn: neural"), nil)
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("smart-turn")))
 }
+
+func TestTelephonesOverStreams(t *testing.T) {
+	const src = `
+phones:
+  digits: sensitive
+  principal: office
+  streams:
+    - {name: pbx, kind: asterisk, key_env: PBX_KEY, session: {instructions: Be short.}}
+    - {name: twilio, kind: twilio, auth_token_env: TOKEN, url: "wss://a.example/v1/antiphon/phones/twilio", principal: other, calls: 5}
+`
+	g := gomega.NewWithT(t)
+	env := map[string]string{"PBX_KEY": "0123456789abcdef", "TOKEN": "token"}
+	e := Env{Getenv: func(name string) string { return env[name] }}
+	f, err := Parse("antiphon.yaml", []byte(src), nil)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	all, digits, err := f.PhoneStreams(e)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(digits).To(gomega.Equal(Digits("sensitive")))
+	g.Expect(all).To(gomega.HaveLen(2))
+	g.Expect([]string{all[0].Key, all[0].Principal, string(all[0].Session)}).To(gomega.Equal([]string{"0123456789abcdef", "office", `{"instructions":"Be short."}`}))
+	g.Expect([]string{all[1].AuthToken, all[1].Principal}).To(gomega.Equal([]string{"token", "other"}))
+	for name, row := range map[string][2]string{
+		"a short key":         {"{name: pbx, kind: asterisk, key_env: TOKEN}", "fewer than 16 characters"},
+		"no key":              {"{name: pbx, kind: asterisk}", "everybody may call"},
+		"an unset variable":   {"{name: pbx, kind: asterisk, key_env: NOT_SET}", "NOT_SET"},
+		"a bad name":          {"{name: PBX, kind: asterisk, key_env: PBX_KEY}", "small letters"},
+		"a token of another":  {"{name: pbx, kind: telnyx, key_env: PBX_KEY, auth_token_env: TOKEN}", "only Twilio"},
+		"a token without url": {"{name: pbx, kind: twilio, auth_token_env: TOKEN}", "url is needed"},
+		"two of a name":       {"{name: pbx, kind: asterisk, key_env: PBX_KEY}, {name: pbx, kind: telnyx, key_env: PBX_KEY}", "two streams"},
+	} {
+		f, err := Parse("antiphon.yaml", []byte("phones: {streams: ["+row[0]+"]}"), nil)
+		g.Expect(err).NotTo(gomega.HaveOccurred(), name)
+		_, _, err = f.PhoneStreams(e)
+		g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring(row[1])), name)
+	}
+	_, err = Parse("antiphon.yaml", []byte("phones: {streams: [{name: pbx, kind: fax}]}"), nil)
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("asterisk, twilio")))
+}

@@ -24,8 +24,14 @@ type Stream struct {
 	Session       Session `yaml:"session" doc:"What replaces parts of the section session."`
 }
 
+// PhoneStream is a door as server.Config.Streams takes it, and Digits are what server.Config.Digits takes.
+type (
+	PhoneStream = stream.Config
+	Digits      = session.Digits
+)
+
 // PhoneStreams returns the telephones that come over a WebSocket, for server.Config.Streams, and what happens with keys, for server.Config.Digits.
-func (f *File) PhoneStreams(e Env) (all []stream.Config, digits session.Digits, err error) {
+func (f *File) PhoneStreams(e Env) (all []PhoneStream, digits Digits, err error) {
 	for _, s := range f.Phones.Streams {
 		c := stream.Config{Name: s.Name, Kind: stream.Kind(s.Kind), URL: s.URL, Principal: cmp.Or(s.Principal, f.Phones.Principal), Calls: s.Calls}
 		c.Key, err = (&Remote{KeyEnv: s.KeyEnv, KeyFile: s.KeyFile}).Key(e)
