@@ -55,15 +55,15 @@ func (p *pair) handled(stop <-chan struct{}) {
 // connect connects a client to a link, which has not begun yet.
 func connect(t *testing.T) *pair {
 	t.Helper()
-	return connectBy(t, &http.Transport{DisableKeepAlives: true})
+	return connectBy(t, &http.Transport{DisableKeepAlives: true}, env.System())
 }
 
-// connectBy is connect for a client with that transport.
-func connectBy(t *testing.T, transport *http.Transport) *pair {
+// connectBy is connect for a client with that transport, and a link with that clock.
+func connectBy(t *testing.T, transport *http.Transport, e env.Env) *pair {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	p := &pair{
-		link: NewLink(Limits{Env: env.System(), EventsPerSecond: 500, MaxMessage: 1000}),
+		link: NewLink(Limits{Env: e, EventsPerSecond: 500, MaxMessage: 1000}),
 		got:  received{make(chan string, 10), make(chan string, 10), make(chan error, 10)},
 	}
 	opened := make(chan struct{})
@@ -124,6 +124,47 @@ func TestEventsAndMessages(t *testing.T) {
 	g.Expect(p.link.Send(event("late"), nil)).To(gomega.MatchError(link.ErrClosed))
 }
 
+// held is a clock whose timers wait for the test.
+type held struct {
+	env.Env
+	due chan func()
+}
+
+// AfterFunc implements env.Env.
+func (h held) AfterFunc(d time.Duration, f func()) env.Timer {
+	if d != settle {
+		return h.Env.AfterFunc(d, f)
+	}
+	h.due <- f
+	return time.AfterFunc(time.Hour, func() {})
+}
+
+// TestTheFirstEventWaitsForTheClientToListen: it does not come together with the answer to the handshake.
+func TestTheFirstEventWaitsForTheClientToListen(t *testing.T) {
+	g := gomega.NewWithT(t)
+	clock := held{env.System(), make(chan func(), 1)}
+	p := connectBy(t, &http.Transport{DisableKeepAlives: true}, clock)
+	sent := make(chan struct{})
+	g.Expect(p.link.Send(event("first"), func() { close(sent) })).To(gomega.Succeed())
+	p.link.Begin()
+	var begin func()
+	g.Eventually(clock.due, patience).Should(gomega.Receive(&begin))
+	g.Expect(p.link.waits()).To(gomega.Equal(1))
+	begin()
+	_, text, err := p.client.Read(t.Context())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(string(text)).To(gomega.Equal("first"))
+	<-sent
+	_ = p.link.Close() // nothing waits
+}
+
+// waits returns how many events wait to be written.
+func (l *Link) waits() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.queue)
+}
+
 // TestABrokenConnectionIsUnreachable checks that a client without a close frame counts as one that may come back.
 func TestABrokenConnectionIsUnreachable(t *testing.T) {
 	g := gomega.NewWithT(t)
@@ -181,6 +222,7 @@ func TestEventsThatWaitForAWriteCount(t *testing.T) {
 				g.Expect(l.Send(event("waits"), nil)).To(gomega.Succeed())
 			}
 		})
+		<-time.After(settle)
 		synctest.Wait() // the writer waits for the client to read the first event
 		g.Expect(l.Send(event("has room"), nil)).To(gomega.Succeed())
 		g.Expect(l.Send(event("has none"), nil)).To(gomega.MatchError(link.ErrBackpressure))
@@ -266,7 +308,7 @@ func TestFramesThatBreakTheProtocol(t *testing.T) {
 				c, err := new(net.Dialer).DialContext(ctx, network, address)
 				raw = c
 				return c, err
-			}})
+			}}, env.System())
 			p.link.Begin()
 			_, err := raw.Write(frame)
 			g.Expect(err).NotTo(gomega.HaveOccurred())
