@@ -70,7 +70,7 @@ func (n *Node) Mark(text string) string { return n.key.mark(n.id, text) }
 type sending struct {
 	to         *peer
 	anew       bool // it begins a call; otherwise it is about one
-	reconnects bool // this server can take the call over that the request reconnects
+	reconnects bool // the request reconnects a call, which this server can take over
 }
 
 // refused reports whether the client gets another response than that of the other server, because that server does not have the call, or does not take it.

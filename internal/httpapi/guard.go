@@ -13,7 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
 )
 
-// Access: checks the origin of a request and its key or client secret.
+// Access: checks the origin of a request and its key or client secret, and charges it to whoever sent it.
 
 // requester is who sent a request, according to its key or client secret.
 type requester struct {
@@ -35,7 +35,7 @@ func (h *Handler) purse(c requester) account.Purse {
 // ownBody is how much of a request's body is beside the memory for what waits, in bytes: as much as an ordinary offer.
 const ownBody = 16 << 10
 
-// count has the bytes of a request's body, and of the settings of its client secret, count for who sends it, until done is called.
+// count charges who with the bytes of the request's body, and of the settings of the client secret, until done is called.
 func (h *Handler) count(r *http.Request, who requester) (done func(), p *problem) {
 	memory := h.purse(who).Open(ownBody)
 	if who.secret != nil && memory.Take(int64(who.secret.Size)) != nil {
@@ -47,7 +47,7 @@ func (h *Handler) count(r *http.Request, who requester) (done func(), p *problem
 	return memory.Close, nil
 }
 
-// payer names who pays for what c holds: its principal, or its address on a server without keys.
+// payer names who pays for what c holds: its principal, or the network of its address on a server without keys.
 func (c requester) payer() string {
 	if c.principal != "" {
 		return "key " + c.principal

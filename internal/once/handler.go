@@ -158,8 +158,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Serve(w, r, principal, principal, h.next)
 }
 
-// Serve does the same with a service of this one request: a server that has found out who sends the request calls it. account names who pays in the limits, and has
-// nothing that the client chooses. Keys with different values of keys have nothing in common.
+// Serve does the same for a server that knows already who sends the request: next is the service of this one request. account names who pays in the limits; the
+// client must not be able to choose it. keys is a name space: requests with different values of keys share no idempotency key.
 func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, account, keys string, next http.Handler) {
 	key, err := readKey(r.Header)
 	switch {

@@ -26,7 +26,7 @@ type replayBuffer struct {
 	incomplete          bool    // the oldest events are forgotten
 	old                 int     // how many of the events were sent before since
 	since               time.Time
-	// restored: the events before came from a journal, which has the numbered events after the number base.
+	// restored: another process sent the oldest events, and a journal had them. events has all numbered events whose number is above base.
 	restored bool
 	base     uint64
 }
@@ -61,8 +61,8 @@ func (b *replayBuffer) forget(n int) {
 	b.events, b.old, b.incomplete = b.events[n:], max(0, b.old-n), b.incomplete || n > 0
 }
 
-// forgetSeen forgets events that a client has for certain whose connection stands at now. Such an event stays for surelySeen to twice that. The newest one stays
-// for longer: a client that has got nothing since names it.
+// forgetSeen forgets old events. The client is connected at now, so it surely has them. An event stays for surelySeen to twice that. The newest of them stays
+// for longer: a client that has got nothing since then names it when it reconnects.
 func (b *replayBuffer) forgetSeen(now time.Time) {
 	if now.Sub(b.since) >= surelySeen {
 		b.forget(max(0, b.old-1))
@@ -84,6 +84,6 @@ func (b *replayBuffer) after(id string) (events []Event, ok bool) {
 	if !b.restored {
 		return nil, false
 	}
-	events, err := EventsAfter(b.events, b.base, id) // the event was sent by the process before, and is not in the journal
+	events, err := EventsAfter(b.events, b.base, id) // an event that the journal does not have, such as a delta: its id has the number of the numbered event before it
 	return events, err == nil
 }

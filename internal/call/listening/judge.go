@@ -33,9 +33,9 @@ type judge struct {
 	said    endofturn.Said // what the newest live transcript says
 	// language has the words of the user's language.
 	language endofturn.Choice
-	// answers: only the end of the agent's response is unplayed, so the user answers it rather than listens.
+	// answers: the user answers rather than listens, because only the end of the response is unplayed, or because near holds and no live transcript will come.
 	answers bool
-	// near: the agent has almost finished, or has asked a question. Any word is then an answer, and the judge waits for the recogniser's words as long as it may.
+	// near: the agent has almost finished, or has asked a question. Words are then an answer, unless they are fillers, and the judge waits for them until judgeDecides.
 	near bool
 	// atEnd: only the last sounds of the response are unplayed. Speech is then an answer, although the recogniser has no words in time.
 	atEnd bool

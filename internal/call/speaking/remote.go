@@ -188,7 +188,7 @@ func (g *Generator) Approve(id string, approve bool, reason string) (out room.Li
 		g.asked = slices.Delete(g.asked, at, at+1)
 	} else {
 		run = g.restored(it)
-		g.stepRemote(run, remotecall.Lost{}, "") // the request stands
+		g.stepRemote(run, remotecall.Lost{}, "") // another session made the call; a call that waits for approval goes on waiting
 	}
 	run.o.remote.late = run.r != nil && run.r.closed()
 	run.o.remote.tool = g.remoteTool(it.ServerLabel, it.Name)
