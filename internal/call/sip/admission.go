@@ -162,13 +162,17 @@ func (d *door) admit(from netip.AddrPort, t *Trunk) {
 	d.admitted[from] = admission{t, now}
 }
 
-// challenge returns what asks for credentials.
+// challenge returns what asks for credentials. It leaves out that the algorithm is MD5, as RFC 2617 lets it.
 func (d *door) challenge(nonce string) *digest.Challenge {
-	return &digest.Challenge{Realm: realm, Nonce: nonce, Algorithm: "MD5", QOP: []string{"auth"}}
+	return &digest.Challenge{Realm: realm, Nonce: nonce, QOP: []string{"auth"}}
 }
 
-// ask returns the answer that asks a stranger for credentials.
+// ask returns the answer that asks a stranger for credentials. It is short, so that it is no larger than a short INVITE.
 func (d *door) ask(r *sip.Request, from netip.Addr) *sip.Response {
+	if to := r.To(); to != nil && !to.Params.Has("tag") {
+		r = r.Clone()
+		r.To().Params.Add("tag", rand.Text()[:8])
+	}
 	answer := sip.NewResponseFromRequest(r, sip.StatusUnauthorized, "Unauthorized", nil)
 	answer.AppendHeader(sip.NewHeader("WWW-Authenticate", d.challenge(d.nonce(from, d.now())).String()))
 	return answer
