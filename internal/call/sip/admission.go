@@ -44,6 +44,7 @@ type door struct {
 	mu       sync.Mutex
 	admitted map[netip.AddrPort]admission
 	tries    map[netip.Prefix]bucket
+	swept    time.Time // when the full budgets were removed last
 }
 
 // admission is a caller with credentials.
@@ -108,8 +109,12 @@ func (d *door) try(from netip.Addr) bool {
 	return enough
 }
 
-// forget removes the budgets that are full again. The caller holds mu.
+// forget removes the budgets that are full again, at most once a second: each forged address would cost a look at all of them. The caller holds mu.
 func (d *door) forget(now time.Time) {
+	if now.Sub(d.swept) < time.Second {
+		return
+	}
+	d.swept = now
 	for network, b := range d.tries {
 		if now.Sub(b.at) > triesAtOnce/triesPerSecond*time.Second {
 			delete(d.tries, network)

@@ -93,6 +93,9 @@ func TestFloodOfStrangers(t *testing.T) {
 		s.door.try(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}))
 	}
 	g.Expect(len(s.door.tries)).To(BeNumerically("<=", maxNetworks+1))
+	now = now.Add(time.Minute)
+	g.Expect(s.door.try(netip.MustParseAddr("198.51.100.1"))).To(BeTrue())
+	g.Expect(s.door.tries).To(HaveLen(1), "budgets that are full again are forgotten")
 	g.Expect(s.door.admitted).To(BeEmpty())
 	g.Expect(s.calls).To(BeEmpty())
 }
