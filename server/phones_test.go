@@ -220,6 +220,20 @@ func TestTelephonesThatMayNotCall(t *testing.T) {
 		d := answering(t, func(c *server.Config) { c.Streams = nil })
 		d.g.Expect(d.get(phonesPath + "pbx").status).To(gomega.Equal(404))
 	})
+	story(t, "the server is full", func(t *testing.T) {
+		d := answering(t, func(c *server.Config) { c.MaxSessions = 1 })
+		first := d.calls("pbx")
+		ws, _, err := d.dials("pbx", basic(phoneKey)) //nolint:bodyclose // a WebSocket has none
+		d.g.Expect(err).NotTo(gomega.HaveOccurred())
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		d.g.Expect(ws.Write(ctx, websocket.MessageText, []byte(starts["pbx"]))).To(gomega.Succeed())
+		_, _, err = ws.Read(ctx)
+		d.g.Expect(websocket.CloseStatus(err)).To(gomega.Equal(websocket.StatusPolicyViolation))
+		d.g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("as many calls as it takes")))
+		first.hangUp()
+		d.none()
+	})
 	story(t, "a door has a limit", func(t *testing.T) {
 		d := answering(t, nil)
 		var all []*telephone
@@ -289,6 +303,30 @@ func TestTelephonesThatSendNonsense(t *testing.T) {
 			d.none()
 		})
 	}
+	story(t, "one that does not read", func(t *testing.T) {
+		d := answering(t, nil)
+		ws, _, err := d.dials("pbx", basic(phoneKey)) //nolint:bodyclose // a WebSocket has none
+		d.g.Expect(err).NotTo(gomega.HaveOccurred())
+		write := func(kind websocket.MessageType, data []byte) error {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			return ws.Write(ctx, kind, data)
+		}
+		d.g.Expect(write(text, []byte(starts["pbx"]))).To(gomega.Succeed())
+		d.events.First("session.created")
+		down, err := voice.NewResampler(24000, 16000)
+		d.g.Expect(err).NotTo(gomega.HaveOccurred())
+		said := down.AppendPCM16(nil, slices.Concat(quiet(400), scripted.Tones("say 400 words"), quiet(1000)))
+		for range 3000 { // a minute of audio, of which it reads nothing
+			if err = write(binary, voice.PCM16ToBytes(nil, slices.Concat(said[:min(320, len(said))], make([]int16, 320-min(320, len(said)))))); err != nil {
+				break
+			}
+			said = said[min(320, len(said)):]
+			wait(20 * time.Millisecond)
+		}
+		d.none()
+		_ = ws.CloseNow()
+	})
 	story(t, "nothing at all", func(t *testing.T) {
 		d := answering(t, nil)
 		ws, _, err := d.dials("pbx", basic(phoneKey)) //nolint:bodyclose // a WebSocket has none

@@ -89,6 +89,7 @@ func (o *Output) Hold() voice.Samples {
 		o.from = o.heard()
 		if o.can.pause {
 			at = o.from
+			o.marks = nil // a mark that comes back after the pause says nothing about the path
 			o.want.pause = true
 			o.obeyed()
 		}

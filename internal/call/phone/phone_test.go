@@ -324,6 +324,62 @@ func TestMarksCorrectTheHeardPosition(t *testing.T) {
 	})
 }
 
+// markingQueue is a far side with a queue whose marks come back when they reach its front.
+type markingQueue struct {
+	queued
+	back func(n uint64)
+	at   map[uint64]int // how much was played when the mark is due
+}
+
+func (m *markingQueue) Mark(n uint64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.at[n] = len(m.played) + len(m.queue)*fs
+	return nil
+}
+
+func (m *markingQueue) look() {
+	m.mu.Lock()
+	var back []uint64
+	for n, at := range m.at {
+		if len(m.played) >= at {
+			back = append(back, n)
+			delete(m.at, n)
+		}
+	}
+	m.mu.Unlock()
+	for _, n := range back {
+		m.back(n)
+	}
+}
+
+func TestPauseIsNoSlowPath(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &far{traits: Traits{Rate: outgoing.Rate, Ahead: MaxAhead}}
+		m := &markingQueue{queued: queued{f}, at: map[uint64]int{}}
+		c := begin(t, m, f)
+		m.back = c.link.Marked
+		c.out.Begin(1)
+		c.out.Write(ramp(0, 500*fs))
+		pass := func(n int) {
+			for range n {
+				c.pass(1)
+				m.look()
+			}
+		}
+		for i := range 40 { // at one of these moments a mark is on its way
+			pass(11)
+			c.Expect(c.link.RoundTrip()).To(gomega.BeNumerically("<=", 2*frameTime), "hold %d", i)
+			at := c.out.Hold()
+			pass(20)
+			c.out.Resume(uint64(i+2), at)
+			pass(3)
+			c.Expect(c.link.RoundTrip()).To(gomega.BeNumerically("<=", 2*frameTime), "resume %d", i)
+		}
+		c.end()
+	})
+}
+
 // What a far side plays is the response, with no sample lost, repeated or out of order, whatever is held and resumed at random.
 func TestRandomHoldsLoseNothing(t *testing.T) {
 	for seed := range uint64(60) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -137,7 +138,9 @@ func (s *Stream) Start() Start { return s.start }
 
 // Refuse closes the connection of a telephone that gets no call. The telephone gets the reason.
 func (s *Stream) Refuse(why string) {
-	s.end(func() { _ = s.conn.Close(websocket.StatusPolicyViolation, why[:min(len(why), 120)]) })
+	s.end(func() {
+		_ = s.conn.Close(websocket.StatusPolicyViolation, strings.ToValidUTF8(why[:min(len(why), 120)], ""))
+	})
 }
 
 // Transport returns s with what its telephone can do.
