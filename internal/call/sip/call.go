@@ -154,6 +154,13 @@ func (c *Call) run() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(c.dialog.Context(), ringsFor)
+	go func() {
+		select {
+		case <-c.ended: // the server closes
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	s.cfg.Ring(ctx, c)
 	cancel()
 	if _, accepted := c.decision(); !accepted {
@@ -189,9 +196,8 @@ func (c *Call) Reject(status int) error {
 	if err := c.decide(nil); err != nil {
 		return err
 	}
-	limit := time.AfterFunc(acksWithin, c.tx.Terminate)
-	defer limit.Stop()
-	if err := c.dialog.Respond(status, reason(status), nil); err != nil {
+	// The transaction repeats the answer until it is confirmed. The dialog would wait for that.
+	if err := c.tx.Respond(sip.NewResponseFromRequest(c.dialog.InviteRequest, status, reason(status), nil)); err != nil {
 		return fmt.Errorf("sip: %w", err)
 	}
 	return nil

@@ -212,3 +212,18 @@ func TestLostAck(t *testing.T) {
 	p.ack("")
 	g.Eventually((<-lines).begun, patience).Should(Receive())
 }
+
+// A call that rings does not hold up the end of the server.
+func TestServerClosesWhileACallRings(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	s := serving(t, Config{Ring: func(ctx context.Context, _ *Call) { <-ctx.Done() }})
+	p := newTelephone(t, s)
+	p.send(p.message("INVITE", offer))
+	for !strings.Contains(p.next().String(), "180 Ringing") {
+	}
+	closed := make(chan struct{})
+	go func() { _ = s.Close(); close(closed) }()
+	g.Eventually(closed, patience).Should(BeClosed())
+	g.Expect(p.answer().StatusCode).To(Equal(480))
+}
