@@ -60,7 +60,14 @@ func (p *Config) Callers() ([]sip.Trunk, error) {
 			return nil, errNobodyCalls
 		}
 	}
-	return []sip.Trunk{{Name: "loopback", Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}}}, nil
+	local := sip.Trunk{Name: "loopback", Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
+	addresses, _ := net.InterfaceAddrs() // without them, telephones call from a loopback address
+	for _, a := range addresses {
+		if n, err := netip.ParsePrefix(a.String()); err == nil { // a telephone on this machine may call from any of its addresses
+			local.Networks = append(local.Networks, netip.PrefixFrom(n.Addr(), n.Addr().BitLen()))
+		}
+	}
+	return []sip.Trunk{local}, nil
 }
 
 // Check returns what is wrong.
