@@ -207,7 +207,7 @@ func address(s *sdp.SessionDescription, m *sdp.MediaDescription) (netip.AddrPort
 		return netip.AddrPort{}, errors.New("the SDP has no line c= with an address")
 	}
 	ip, err := netip.ParseAddr(c.Address.Address)
-	if err != nil || ip.IsMulticast() {
+	if err != nil || ip.IsMulticast() || ip.Unmap() == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
 		return netip.AddrPort{}, fmt.Errorf("the SDP's address %.60q is not the IP address of one machine", c.Address.Address)
 	}
 	if p := m.MediaName.Port.Value; p < 1 || p > 65535 {

@@ -17,6 +17,7 @@ func TestWhatIsRead(t *testing.T) {
 		"no address":          {head + "t=0 0\r\nm=audio 4000 RTP/AVP 0\r\n", "no line c="},
 		"a name":              {head + "c=IN IP4 example.org\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n", "not the IP address"},
 		"a group":             {head + "c=IN IP4 224.0.0.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n", "not the IP address"},
+		"everybody":           {head + "c=IN IP4 255.255.255.255\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n", "not the IP address"},
 		"a rejected line":     {head + "c=IN IP4 192.0.2.1\r\nt=0 0\r\nm=audio 0 RTP/AVP 0\r\n", "no audio that this server takes"},
 		"a port of nowhere":   {head + "c=IN IP4 192.0.2.1\r\nt=0 0\r\nm=audio 70000 RTP/AVP 0\r\n", ""},
 		"WebRTC":              {head + "c=IN IP4 192.0.2.1\r\nt=0 0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\n", "none of RTP/AVP"},
