@@ -342,7 +342,7 @@ func (h *Handler) referPhone(_ http.ResponseWriter, r *http.Request, c *phoneCal
 		return p
 	}
 	switch target := asked.Target; {
-	case target == "" || len(target) > 512 || strings.ContainsAny(target, "<>\"\r\n\t ") || !isTarget(target):
+	case target == "" || len(target) > 512 || !isTarget(target):
 		return badField(wire.CodeInvalidValue, "target_uri", "want an address such as tel:+4930123456 or sip:agent@example.com")
 	case !allowed(c.plan.Refer, target):
 		return &problem{
@@ -370,9 +370,14 @@ func readFields(body []byte, into any) *problem {
 	return nil
 }
 
-// isTarget reports whether an address is one of a telephone.
+// isTarget reports whether an address is one of a telephone. An address with headers, or with a second @, is none: it could have the form of a
+// pattern such as sip:*@example.com and lead elsewhere.
 func isTarget(uri string) bool {
 	scheme, rest, ok := strings.Cut(uri, ":")
+	odd := func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune("<>\"?", r) }
+	if strings.ContainsFunc(uri, odd) || strings.Count(uri, "@") > 1 {
+		return false
+	}
 	switch strings.ToLower(scheme) {
 	case "sip", "sips", "tel":
 		return ok && rest != ""

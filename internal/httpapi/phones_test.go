@@ -114,6 +114,9 @@ func TestWebhookDecides(t *testing.T) {
 	d.g.Expect(created.Session.Instructions).To(gomega.Equal("Be short."))
 	d.refused(d.decides(id, "refer", `{"target_uri":"tel:+1900"}`), http.StatusForbidden, "target_not_allowed", "pattern")
 	d.refused(d.decides(id, "refer", `{"target_uri":"tel:+4930>\r\nX: y"}`), http.StatusBadRequest, wire.CodeInvalidValue, "want an address")
+	for _, target := range []string{"sip:a@evil.com;x=b@example.org", "sip:a@evil.com?x=@example.org", "sip:a@example.org?Replaces=x", "tel:+4930\\u0000"} {
+		d.refused(d.decides(id, "refer", `{"target_uri":"`+target+`"}`), http.StatusBadRequest, wire.CodeInvalidValue, "want an address")
+	}
 	d.g.Expect(d.decides(id, "refer", `{"target_uri":"tel:+49301"}`).Code).To(gomega.Equal(http.StatusOK))
 	d.g.Expect(<-p.referred).To(gomega.Equal("tel:+49301"))
 	l.Ended(link.ErrHungUp)
