@@ -50,6 +50,7 @@ type Call struct {
 	mu      sync.Mutex
 	link    Line // nil until Accept
 	decided bool
+	newer   chan struct{} // closed by the next change; nil before the first
 	timer   timer
 	changes sync.Mutex // held while a change is answered
 }

@@ -82,12 +82,24 @@ func (c *Call) update(r *sip.Request, tx sip.ServerTransaction) {
 	c.change(r, tx)
 }
 
-// reinvite takes a change or a refresh by INVITE. It repeats its answer until the caller confirms it.
+// replace ends the wait for the confirmation of the change before, and returns what ends the wait for this one.
+func (c *Call) replace() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.newer != nil {
+		close(c.newer)
+	}
+	c.newer = make(chan struct{})
+	return c.newer
+}
+
+// reinvite takes a change or a refresh by INVITE. It repeats its answer until the caller confirms it or sends a newer change: many changes repeat one answer.
 func (c *Call) reinvite(r *sip.Request, tx sip.ServerTransaction) {
 	res := c.change(r, tx)
 	if res == nil {
 		return
 	}
+	newer := c.replace()
 	limit := time.NewTimer(acksWithin)
 	defer limit.Stop()
 	for wait := sip.T1; ; wait = min(2*wait, sip.T2) {
@@ -102,6 +114,9 @@ func (c *Call) reinvite(r *sip.Request, tx sip.ServerTransaction) {
 			if tx.Respond(res) != nil {
 				return
 			}
+		case <-newer:
+			again.Stop()
+			return
 		case <-c.over:
 			again.Stop()
 			return
