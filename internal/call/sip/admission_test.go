@@ -142,6 +142,18 @@ func TestConnectionOfAStranger(t *testing.T) {
 	g.Expect(err).NotTo(MatchError(os.ErrDeadlineExceeded), "it was closed")
 }
 
+// The connections of one network, also of a trunk, leave room for those of others.
+func TestConnectionsOfATrunk(t *testing.T) {
+	g := NewWithT(t)
+	trunks := []Trunk{{Name: "a", Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}}
+	l := newConnections(nil, newDoor(trunks, time.Now))
+	for range maxConnections {
+		l.enter(netip.MustParseAddrPort("127.0.0.1:5060"))
+	}
+	g.Expect(l.enter(netip.MustParseAddrPort("127.0.0.2:5060"))).To(BeTrue())
+	g.Expect(l.enter(netip.MustParseAddrPort("127.0.0.1:5060"))).To(BeFalse())
+}
+
 // A call over TCP with a password: the connection stays.
 func TestPasswordOverTCP(t *testing.T) {
 	t.Parallel()

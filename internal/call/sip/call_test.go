@@ -1,10 +1,14 @@
 package sip
 
 import (
+	"bufio"
 	"context"
+	"io"
+	"net"
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -121,6 +125,22 @@ func TestHoldAndResume(t *testing.T) {
 	g.Expect(l.call.stream.Held()).To(BeFalse(), "a refused change changes nothing")
 }
 
+// A change that comes before the one before is confirmed takes its place: only the last answer is repeated.
+func TestChangesThatNobodyConfirms(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	s, lines := accepting(t, Config{})
+	p := newTelephone(t, s)
+	p.call(lines)
+	for range 2 {
+		p.cseq++
+		g.Expect(p.ask("INVITE", offer).StatusCode).To(Equal(200))
+	}
+	for range 2 {
+		g.Expect(p.answer().CSeq().SeqNo).To(Equal(uint32(p.cseq)))
+	}
+}
+
 func TestKeysByInfo(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -190,6 +210,32 @@ func TestByeOfAStranger(t *testing.T) {
 	stranger := newTelephone(t, s)
 	stranger.id, stranger.tag = p.id, "guessed"
 	g.Expect(stranger.ask("BYE", "").StatusCode).To(Equal(481))
+	g.Expect(l.ended).To(BeEmpty())
+}
+
+// Who knows the tags of a call, and is not of its trunk, cannot end it either: over TCP it is asked for credentials.
+func TestByeFromOutsideOfTheTrunk(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	s, lines := accepting(t, Config{Trunks: []Trunk{
+		{Name: "local", Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}},
+		{Name: "other", Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}},
+	}})
+	p := newTelephone(t, s)
+	l := p.call(lines)
+	for from, status := range map[string]string{"127.0.0.2": "481", "127.0.0.3": "401"} {
+		p.cseq++
+		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+		conn, err := d.DialContext(t.Context(), "tcp", s.Address().String())
+		g.Expect(err).NotTo(HaveOccurred())
+		_, err = io.WriteString(conn, strings.Replace(p.message("BYE", ""), "SIP/2.0/UDP", "SIP/2.0/TCP", 1))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(conn.SetReadDeadline(time.Now().Add(patience))).To(Succeed())
+		answer, err := bufio.NewReader(conn).ReadString('\n')
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(answer).To(ContainSubstring(status), from)
+		g.Expect(conn.Close()).To(Succeed())
+	}
 	g.Expect(l.ended).To(BeEmpty())
 }
 

@@ -56,7 +56,8 @@ const (
 	strangerBytes   = 16 << 10
 	strangerTime    = 10 * time.Second
 	maxConnections  = 512
-	connectionsEach = 16 // of one network of strangers
+	connectionsEach = 16  // of one network of strangers
+	connectionsMost = 128 // of one network of a trunk
 )
 
 // connections is a listener whose connections of strangers are few and short.
@@ -98,7 +99,11 @@ func (l *connections) enter(from netip.AddrPort) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	network := httpguard.Network(from.Addr())
-	if l.all >= maxConnections || l.networks[network] >= connectionsEach && l.door.known(from) == nil {
+	most := connectionsEach
+	if l.door.known(from) != nil {
+		most = connectionsMost
+	}
+	if l.all >= maxConnections || l.networks[network] >= most {
 		return false
 	}
 	l.all++

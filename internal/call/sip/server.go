@@ -181,7 +181,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// trunk returns the trunk of a request. It answers a stranger, and returns nil. Each call shows its credentials: the address of an earlier one is not enough.
+// trunk returns the trunk of a request. It answers a stranger, and returns nil. Each new call shows its credentials: the address of an earlier one is not enough.
 func (s *Server) trunk(r *sip.Request, tx sip.ServerTransaction) *Trunk {
 	from, err := netip.ParseAddrPort(r.Source())
 	if err != nil {
@@ -192,7 +192,8 @@ func (s *Server) trunk(r *sip.Request, tx sip.ServerTransaction) *Trunk {
 	if t := byAddress(s.cfg.Trunks, from.Addr()); t != nil {
 		return t
 	}
-	if t := s.door.known(from); t != nil && !r.IsInvite() {
+	to := r.To()
+	if t := s.door.known(from); t != nil && (!r.IsInvite() || to != nil && to.Params.Has("tag")) {
 		return t
 	}
 	if t := s.door.verify(r, from); t != nil {
@@ -308,11 +309,18 @@ func (s *Server) ack(r *sip.Request, tx sip.ServerTransaction) {
 // inDialog returns a handler that gives a request to its call.
 func (s *Server) inDialog(handle func(c *Call, r *sip.Request, tx sip.ServerTransaction)) sipgo.RequestHandler {
 	return func(r *sip.Request, tx sip.ServerTransaction) {
-		if c := s.find(r); c != nil {
-			handle(c, r, tx)
+		c := s.find(r)
+		if c == nil {
+			answer(tx, r, sip.StatusCallTransactionDoesNotExists)
 			return
 		}
-		answer(tx, r, sip.StatusCallTransactionDoesNotExists)
+		t := s.trunk(r, tx)
+		switch {
+		case t == c.trunk:
+			handle(c, r, tx)
+		case t != nil:
+			answer(tx, r, sip.StatusCallTransactionDoesNotExists)
+		}
 	}
 }
 
