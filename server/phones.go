@@ -10,7 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/phone"
 	"github.com/antiphon-rt/antiphon/internal/call/sip"
 	"github.com/antiphon-rt/antiphon/internal/call/sip/audio"
-	"github.com/antiphon-rt/antiphon/internal/httpapi"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/telephones"
 	"github.com/antiphon-rt/antiphon/internal/mcp"
 	"github.com/antiphon-rt/antiphon/internal/phones"
 	"github.com/antiphon-rt/antiphon/internal/webhook"
@@ -101,10 +101,10 @@ const notFound = 404
 // ring decides on a call.
 func (s *Server) ring(ctx context.Context, c *sip.Call) {
 	p := &s.cfg.Phones
-	plan := httpapi.PhonePlan{Principal: p.Principal, Webhook: p.Webhook, Refer: p.Refer}
+	plan := telephones.Plan{Principal: p.Principal, Webhook: p.Webhook, Refer: p.Refer}
 	fits := len(p.Numbers) == 0
 	for _, n := range p.Numbers {
-		if !fits && (n.Trunk == "" || n.Trunk == c.Trunk()) && httpapi.Matches(n.Number, c.Number()) {
+		if !fits && (n.Trunk == "" || n.Trunk == c.Trunk()) && telephones.Matches(n.Number, c.Number()) {
 			plan.Session, fits = n.Session, true
 		}
 	}
@@ -122,5 +122,5 @@ type telephone struct{ *sip.Call }
 // Traits implements phone.Transport.
 func (t telephone) Traits() phone.Traits { return phone.Traits{Rate: audio.Rate} }
 
-// Accept implements httpapi.Telephone.
+// Accept implements telephones.Telephone.
 func (t telephone) Accept(l *phone.Link) error { return t.Call.Accept(l) }

@@ -3,16 +3,14 @@ package httpapi
 import (
 	"crypto/rand"
 	"errors"
-	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"strings"
 
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/session"
-	"github.com/antiphon-rt/antiphon/internal/httpapi/answer"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/offers"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -20,7 +18,7 @@ import (
 
 // call sets up a call over WebRTC: the request has an SDP offer, the response has the SDP answer.
 func (h *Handler) call(w http.ResponseWriter, r *http.Request, who requester) *problem {
-	offer, settings, p := h.readCall(w, r, who)
+	sdp, settings, p := h.readCall(w, r, who)
 	if p != nil {
 		return p
 	}
@@ -30,7 +28,7 @@ func (h *Handler) call(w http.ResponseWriter, r *http.Request, who requester) *p
 		return p
 	}
 	s := c.session
-	peer, answer, err := h.cfg.Engine.Answer(r.Context(), offer, h.limited(c))
+	peer, answer, err := h.cfg.Engine.Answer(r.Context(), sdp, h.limited(c))
 	if err != nil {
 		h.abandon(id, c)
 		return badOffer(err)
@@ -40,7 +38,7 @@ func (h *Handler) call(w http.ResponseWriter, r *http.Request, who requester) *p
 	w.Header().Set("Location", "/v1/realtime/calls/"+id)
 	w.Header().Set(resumeHeader, c.token)
 	h.linkICE(w, r, c.owner)
-	writeSDP(w, http.StatusCreated, answer)
+	offers.Write(w, http.StatusCreated, answer)
 	return nil
 }
 
@@ -100,63 +98,28 @@ func (h *Handler) settings(r *http.Request, who requester) (wire.Session, *probl
 }
 
 // readCall reads the offer and the session's settings from a request of either kind: application/sdp or multipart/form-data.
-func (h *Handler) readCall(w http.ResponseWriter, r *http.Request, who requester) (offer string, set wire.Session, p *problem) {
+func (h *Handler) readCall(w http.ResponseWriter, r *http.Request, who requester) (sdp string, set wire.Session, p *problem) {
 	if set, p = h.settings(r, who); p != nil {
 		return "", set, p
 	}
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case err == nil && kind == "application/sdp":
-		offer, p = readSDP(w, r)
-		return offer, set, p
+		sdp, p = offers.Read(w, r)
+		return sdp, set, p
 	case err == nil && kind == "multipart/form-data" && params["boundary"] != "":
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		was := set.Clone()
-		offer, set, p = h.readForm(multipart.NewReader(r.Body, params["boundary"]), set)
+		sdp, patch, p := offers.ReadForm(multipart.NewReader(r.Body, params["boundary"]), maxBody)
+		if p == nil && patch != nil {
+			p = badSession(conversation.Merge(h.cfg.Pipeline, h.cfg.Options.MCP, &set, patch))
+		}
 		if p == nil {
 			p = badSession(h.locks(who).Check(&was, &set))
 		}
-		return offer, set, p
+		return sdp, set, p
 	}
 	return "", set, &problem{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type", Message: "send the SDP offer as application/sdp, or as multipart/form-data with the parts sdp and session"}
-}
-
-// readForm reads the parts sdp and session. Each is a field or a file, because browsers send Blobs as files.
-func (h *Handler) readForm(form *multipart.Reader, set wire.Session) (offer string, _ wire.Session, p *problem) {
-	seen := map[string]bool{}
-	for {
-		part, err := form.NextPart()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return "", set, answer.BadBody(err)
-		}
-		name, most := part.FormName(), maxBody
-		if name == "sdp" {
-			most = maxSDP
-		}
-		body, err := io.ReadAll(http.MaxBytesReader(nil, part, int64(most)))
-		if err != nil {
-			return "", set, answer.BadBody(err)
-		}
-		if seen[name] {
-			return "", set, badField("repeated_field", name, "the form has more than one part of this name: send one")
-		}
-		seen[name] = name == "sdp" || name == "session"
-		switch name {
-		case "sdp":
-			offer = string(body)
-		case "session":
-			if err := conversation.Merge(h.cfg.Pipeline, h.cfg.Options.MCP, &set, body); err != nil {
-				return "", set, badSession(err)
-			}
-		}
-	}
-	if strings.TrimSpace(offer) == "" {
-		return "", set, badField("missing_field", "sdp", "the form has no part named sdp with the SDP offer")
-	}
-	return offer, set, nil
 }
 
 // badSession returns the response to settings that are refused with err; nil if err is nil.

@@ -140,11 +140,6 @@ func readJSON(w http.ResponseWriter, r *http.Request) (wire.Raw, *problem) {
 	return body, nil
 }
 
-// badField returns the response to a request with a wrong field.
-func badField(code, param, message string) *problem {
-	return &problem{Status: http.StatusBadRequest, Code: code, Param: param, Message: message}
-}
-
 // readSecret reads the settings and the lifetime that a request asks for into set and lifetime.
 func (h *Handler) readSecret(body wire.Raw, set *wire.Session, lifetime *time.Duration) *problem {
 	fields, p := members(body, "", "expires_after", "session")

@@ -28,6 +28,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/origin"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/secrets"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/takeover"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/telephones"
 	"github.com/antiphon-rt/antiphon/internal/journal"
 	"github.com/antiphon-rt/antiphon/internal/speechapi"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -118,7 +119,7 @@ type Handler struct {
 	calls  map[string]*callEntry // by call id
 	total  uint64
 	joined sync.WaitGroup
-	phones map[string]*phoneCall // by call id: those that ring, and those that were accepted
+	phones *telephones.Desk
 	ending
 }
 
@@ -157,8 +158,9 @@ func New(cfg Config) *Handler {
 	h := &Handler{
 		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: secrets.NewStore(cfg.SecretBucket), budgets: budget.New(cfg.Rates),
 		memory: conversation.NewMemory(limits.Memory, limits.MaxSessions), messages: account.New(limits.MessageMemory),
-		calls: map[string]*callEntry{}, phones: map[string]*phoneCall{}, taking: takeover.New(cfg.Journal, env.System()), guard: watchdog.New(env.System(), watchdog.Defaults()),
+		calls: map[string]*callEntry{}, taking: takeover.New(cfg.Journal, env.System()), guard: watchdog.New(env.System(), watchdog.Defaults()),
 	}
+	h.phones = telephones.New(phoneCalls{h}, h.env, cfg.Logger)
 	h.speech = speechapi.New(speechapi.Config{Pipeline: cfg.Pipeline, Guard: h.guard.Logging(cfg.Logger), Voice: cfg.Settings.Audio.Output.Voice, Logger: cfg.Logger})
 	h.setRules(Rules{Keys: cfg.Keys, Limits: cfg.Limits, Secrets: cfg.Secrets})
 	h.origins = origin.Policy{Origins: cfg.Origins, Refused: origin.Log(cfg.Logger), Keyed: func() bool { return h.rules.Load().keys != nil }}
@@ -379,7 +381,7 @@ func (h *Handler) find(id string, who requester, hangsUp bool) (*session.Session
 
 // hangup ends a call.
 func (h *Handler) hangup(w http.ResponseWriter, r *http.Request, who requester) *problem {
-	if c := h.phoneOf(r.PathValue("id"), who); c != nil && c.decide(decision{status: declined}) {
+	if c := h.phoneOf(r.PathValue("id"), who); c != nil && c.Decline() {
 		w.WriteHeader(http.StatusOK)
 		return nil
 	}

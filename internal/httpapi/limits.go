@@ -13,11 +13,8 @@ type Rates = limits.Rates
 // Limits limit what a server and its clients take. 0 takes the default of each.
 type Limits = limits.Limits
 
-// Sizes of a request's body: of any, and of an SDP offer.
-const (
-	maxBody = 1 << 20
-	maxSDP  = 64 << 10
-)
+// maxBody is the size of a request's body, in bytes.
+const maxBody = 1 << 20
 
 // shareOfAll returns which part of all a principal may have, unless a limit says so: 1 for all, 2 for half.
 func shareOfAll(keys apikey.Keys) int {

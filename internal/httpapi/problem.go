@@ -14,6 +14,8 @@ import (
 // problem is the error response to a refused request.
 type problem = answer.Problem
 
+func badField(code, param, message string) *problem { return answer.BadField(code, param, message) }
+
 // internal returns the response to a request on which the server failed.
 func internal(code string, err error) *problem {
 	return answer.Failed(http.StatusInternalServerError, code, err.Error())

@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"io"
-	"mime"
 	"net/http"
 	"sync"
 	"time"
@@ -13,8 +11,8 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc"
 	"github.com/antiphon-rt/antiphon/internal/call/ws"
-	"github.com/antiphon-rt/antiphon/internal/httpapi/answer"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/fleet"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/offers"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/takeover"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -146,22 +144,22 @@ func (h *Handler) findByToken(token string, who requester) *callEntry {
 
 // reconnectCall is call for a client that reconnects.
 func (h *Handler) reconnectCall(w http.ResponseWriter, r *http.Request, who requester) *problem {
-	offer, p := readSDP(w, r)
+	sdp, p := offers.Read(w, r)
 	if p != nil {
 		return p
 	}
-	if err := h.cfg.Engine.Check(offer); err != nil { // before the call loses its connection, or its owner
+	if err := h.cfg.Engine.Check(sdp); err != nil { // before the call loses its connection, or its owner
 		return badOffer(err)
 	}
 	c, seen, done, p := h.reconnect(r, who, true)
 	if h.unknownHere(p) {
-		return h.takeOverCall(w, r, who, offer)
+		return h.takeOverCall(w, r, who, sdp)
 	}
 	if p != nil {
 		return p
 	}
 	defer done()
-	peer, answer, err := h.cfg.Engine.Reconnect(r.Context(), offer, &reconnected{h.limited(c)}, h.peerOf(c))
+	peer, answer, err := h.cfg.Engine.Reconnect(r.Context(), sdp, &reconnected{h.limited(c)}, h.peerOf(c))
 	if err != nil {
 		return badOffer(err)
 	}
@@ -180,7 +178,7 @@ func (h *Handler) answerReconnected(w http.ResponseWriter, r *http.Request, c *c
 	c.writeReconnectHeaders(w, seen)
 	w.Header().Set("Location", "/v1/realtime/calls/"+c.id)
 	h.linkICE(w, r, c.owner)
-	writeSDP(w, http.StatusCreated, answer)
+	offers.Write(w, http.StatusCreated, answer)
 }
 
 // writeReconnectHeaders writes the token, and the id of the client's last event that the server has accepted.
@@ -244,11 +242,11 @@ func (h *Handler) restart(w http.ResponseWriter, r *http.Request, who requester)
 	if p != nil {
 		return p
 	}
-	offer, p := readSDP(w, r)
+	sdp, p := offers.Read(w, r)
 	if p != nil {
 		return p
 	}
-	answer, err := peer.Restart(r.Context(), offer)
+	answer, err := peer.Restart(r.Context(), sdp)
 	switch {
 	case errors.Is(err, link.ErrClosed):
 		return notRestartable()
@@ -256,7 +254,7 @@ func (h *Handler) restart(w http.ResponseWriter, r *http.Request, who requester)
 		return badOffer(err)
 	}
 	h.linkICE(w, r, who)
-	writeSDP(w, http.StatusOK, answer)
+	offers.Write(w, http.StatusOK, answer)
 	return nil
 }
 
@@ -277,24 +275,6 @@ func (h *Handler) findPeer(id string, who requester) (*rtc.Peer, *problem) {
 // notRestartable returns the response for a call that has no peer to restart.
 func notRestartable() *problem {
 	return &problem{Status: http.StatusConflict, Code: "restart_not_possible", Message: "the call has no connection over WebRTC that could be restarted: offer another one with " + resumeHeader}
-}
-
-// readSDP reads a body that is an SDP offer.
-func readSDP(w http.ResponseWriter, r *http.Request) (offer string, p *problem) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/sdp" {
-		return "", &problem{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type", Message: "send the SDP offer as application/sdp"}
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxSDP))
-	if err != nil {
-		return "", answer.BadBody(err)
-	}
-	return string(body), nil
-}
-
-func writeSDP(w http.ResponseWriter, status int, sdp string) {
-	w.Header().Set("Content-Type", "application/sdp")
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, sdp) // after an error the client is gone: the call waits for it, or ends
 }
 
 // badOffer returns the response to an offer that was refused with err, or that the server failed to answer.

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/antiphon-rt/antiphon/internal/httpapi/telephones"
 )
 
 // The HTTP routes, and the responses to wrong paths and methods.
@@ -21,9 +23,9 @@ func (h *Handler) routes() []route {
 		{http.MethodPost, "/v1/realtime/calls", h.opensCall(h.call, h.reconnectCall)},
 		{http.MethodPost, "/v1/realtime/calls/{id}/restart", h.restart},
 		{http.MethodPost, "/v1/realtime/calls/{id}/hangup", h.hangup},
-		{http.MethodPost, "/v1/realtime/calls/{id}/accept", h.decidesPhone(h.acceptPhone)},
-		{http.MethodPost, "/v1/realtime/calls/{id}/reject", h.decidesPhone(h.rejectPhone)},
-		{http.MethodPost, "/v1/realtime/calls/{id}/refer", h.decidesPhone(h.referPhone)},
+		{http.MethodPost, "/v1/realtime/calls/{id}/accept", h.decidesPhone((*telephones.Call).Accept)},
+		{http.MethodPost, "/v1/realtime/calls/{id}/reject", h.decidesPhone((*telephones.Call).Reject)},
+		{http.MethodPost, "/v1/realtime/calls/{id}/refer", h.decidesPhone((*telephones.Call).Refer)},
 		{http.MethodPost, "/v1/realtime/client_secrets", h.clientSecret},
 		{http.MethodGet, "/v1/realtime", h.socket},
 		{http.MethodPost, "/v1/audio/transcriptions", h.speaks(h.speech.Transcription)},
@@ -57,9 +59,9 @@ func (h *Handler) route() {
 		all = append(all, r.method+" "+r.path)
 	}
 	if len(h.cfg.Streams) > 0 {
-		phones := newDoors(h)
-		h.mux.Handle("GET "+streamsPath+"{name}", phones)
-		h.mux.Handle("GET "+streamsPath+"{name}/{key}", phones)
+		doors := telephones.NewDoors(h.phones, h.cfg.Version, h.cfg.Streams)
+		h.mux.Handle("GET "+telephones.StreamsPath+"{name}", doors)
+		h.mux.Handle("GET "+telephones.StreamsPath+"{name}/{key}", doors)
 	}
 	for path, takes := range methods {
 		h.mux.HandleFunc(path, h.guarded(wrongMethod(takes)))

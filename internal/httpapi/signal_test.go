@@ -24,6 +24,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/rtc"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/offers"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -202,8 +203,8 @@ func TestBadCalls(t *testing.T) {
 		{"an empty offer", "", "application/sdp", nil, 400, "invalid_offer", "empty"},
 		{"a broken offer", "hello", "application/sdp", nil, 400, "invalid_offer", "SDP"},
 		{"an offer without audio", offer[:strings.Index(offer, "m=audio")], "application/sdp", nil, 400, "invalid_offer", "microphone"},
-		{"an offer that is too large", strings.Repeat("x", maxSDP+1), "application/sdp", nil, 413, "body_too_large", "65536"},
-		{"a form with an offer that is too large", "", "", []part{{"sdp", "", "", strings.Repeat("x", maxSDP+1)}}, 413, "body_too_large", "65536"},
+		{"an offer that is too large", strings.Repeat("x", offers.Most+1), "application/sdp", nil, 413, "body_too_large", "65536"},
+		{"a form with an offer that is too large", "", "", []part{{"sdp", "", "", strings.Repeat("x", offers.Most+1)}}, 413, "body_too_large", "65536"},
 		{"a form that is too large", "", "", []part{sdp, {"session", "", "", strings.Repeat("x", maxBody)}}, 413, "body_too_large", "1048576"},
 		{"a form that is cut off", "--x\r\nContent-Disposition: form-data; name=\"sdp\"\r\n\r\nv=0", "multipart/form-data; boundary=x", nil, 400, "invalid_body", "cannot be read"},
 		{"a body that is no form", "hello", "multipart/form-data; boundary=x", nil, 400, "missing_field", "sdp"},

@@ -33,6 +33,11 @@ func Failed(status int, code, message string) *Problem {
 	return &Problem{Status: status, Kind: ServerError, Code: code, Message: message}
 }
 
+// BadField returns the response to a request with a wrong field.
+func BadField(code, param, message string) *Problem {
+	return &Problem{Status: http.StatusBadRequest, Code: code, Param: param, Message: message}
+}
+
 // With adds a header to the response and returns p.
 func (p *Problem) With(name, value string) *Problem {
 	p.headers = append(p.headers, [2]string{name, value})

@@ -1,4 +1,6 @@
-package httpapi
+// Package telephones decides on telephone calls. They ring, a program of the operator or the configuration decides, and then they are calls like all others. Telephones that come
+// over a WebSocket have doors (doors.go).
+package telephones
 
 import (
 	"context"
@@ -6,22 +8,43 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"strings"
 	"sync"
 
-	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/phone"
+	"github.com/antiphon-rt/antiphon/internal/call/ws"
+	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/answer"
 	"github.com/antiphon-rt/antiphon/internal/jsonbody"
 	"github.com/antiphon-rt/antiphon/internal/webhook"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Telephone calls: they ring, a program of the operator or the configuration decides, and then they are calls like all others.
+// Calls are the calls of the server, to which those of telephones belong.
+type Calls interface {
+	// NewID returns the id of a call.
+	NewID() string
+	// Settings returns the settings of the server, changed by session objects. An empty one changes nothing.
+	Settings(patches ...wire.Raw) (wire.Session, *answer.Problem)
+	// Begin begins the session of a call. over is closed when the call is over.
+	Begin(ctx context.Context, id string, set wire.Session, of Owner, t phone.Transport) (l *phone.Link, over <-chan struct{}, p *answer.Problem)
+	// Charge takes a request from the owner's budget.
+	Charge(of Owner) *answer.Problem
+	// SocketLimits returns the limits of a WebSocket of the owner.
+	SocketLimits(of Owner) ws.Limits
+	// Refuse answers a request that is refused.
+	Refuse(w http.ResponseWriter, r *http.Request, p *answer.Problem)
+}
+
+// Owner is who has a telephone call: a principal, whose keys control it, and the address from which it comes.
+type Owner struct {
+	Principal string
+	Address   netip.Addr
+}
 
 // Telephone is a telephone call that rings.
 type Telephone interface {
@@ -40,8 +63,8 @@ type Telephone interface {
 	Refer(ctx context.Context, target string) error
 }
 
-// PhonePlan says what happens with a telephone call.
-type PhonePlan struct {
+// Plan says what happens with a telephone call.
+type Plan struct {
 	// Principal has the call: its keys control it.
 	Principal string
 	// Session is merged into the settings of the server: a session object, or nil.
@@ -59,18 +82,35 @@ const (
 	refusedNow  = 503
 )
 
-// decision is what was decided on a call that rings: link for one that is accepted, status for one that is refused.
+// Desk decides on telephone calls. Make it with New. It is safe for concurrent use.
+type Desk struct {
+	calls  Calls
+	env    env.Env
+	logger *slog.Logger
+
+	mu   sync.Mutex
+	open map[string]*Call // by id: those that ring, and those that were accepted
+}
+
+// New returns a Desk.
+func New(calls Calls, e env.Env, logger *slog.Logger) *Desk {
+	return &Desk{calls: calls, env: e, logger: logger, open: map[string]*Call{}}
+}
+
+// decision is what was decided on a call that rings: link and over for one that is accepted, status for one that is refused.
 type decision struct {
 	link   *phone.Link
+	over   <-chan struct{}
 	status int
 }
 
-// phoneCall is a telephone call that rings, or that was accepted.
-type phoneCall struct {
+// Call is a telephone call that rings, or that was accepted.
+type Call struct {
 	id    string
+	desk  *Desk
 	phone Telephone
-	plan  PhonePlan
-	owner requester
+	plan  Plan
+	owner Owner
 
 	mu       sync.Mutex
 	decided  bool
@@ -80,7 +120,7 @@ type phoneCall struct {
 }
 
 // claim reports whether the call is still undecided, and has it decided: the caller then calls settle.
-func (c *phoneCall) claim() bool {
+func (c *Call) claim() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	first := !c.decided
@@ -89,7 +129,7 @@ func (c *phoneCall) claim() bool {
 }
 
 // settle passes on the decision of who has claimed the call.
-func (c *phoneCall) settle(d decision) {
+func (c *Call) settle(d decision) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.accepted = d.link != nil
@@ -97,7 +137,7 @@ func (c *phoneCall) settle(d decision) {
 }
 
 // unclaim gives a call back whose decision could not be made.
-func (c *phoneCall) unclaim() {
+func (c *Call) unclaim() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.decided = c.gone; c.gone {
@@ -106,7 +146,7 @@ func (c *phoneCall) unclaim() {
 }
 
 // giveUp notes that the caller waits no longer. It reports false if a decision has come, or is about to come.
-func (c *phoneCall) giveUp() bool {
+func (c *Call) giveUp() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.gone = true
@@ -116,7 +156,7 @@ func (c *phoneCall) giveUp() bool {
 }
 
 // decide makes a decision. It reports false if there is one already.
-func (c *phoneCall) decide(d decision) bool {
+func (c *Call) decide(d decision) bool {
 	if !c.claim() {
 		return false
 	}
@@ -124,68 +164,73 @@ func (c *phoneCall) decide(d decision) bool {
 	return true
 }
 
-func (c *phoneCall) isAccepted() bool {
+func (c *Call) isAccepted() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.accepted
 }
 
+// Owner returns who has the call.
+func (c *Call) Owner() Owner { return c.owner }
+
+// Decline refuses the call. It reports false if there is a decision already.
+func (c *Call) Decline() bool { return c.decide(decision{status: declined}) }
+
+// Find returns the telephone call with that id that rings or was accepted, or nil.
+func (d *Desk) Find(id string) *Call {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.open[id]
+}
+
 // Ring decides on a telephone call, and returns when it is refused or when it was accepted and is over. ctx is done when the caller gives up, or when the call has rung for too long.
-func (h *Handler) Ring(ctx context.Context, t Telephone, plan PhonePlan) {
-	c := &phoneCall{
-		id: rtcPrefix + h.mark(rand.Text()), phone: t, plan: plan, made: make(chan decision, 1),
-		owner: requester{principal: plan.Principal, address: t.Peer()},
-	}
-	logger := h.cfg.Logger.With("call", c.id, "trunk", t.Trunk())
+func (d *Desk) Ring(ctx context.Context, t Telephone, plan Plan) {
+	c := &Call{id: d.calls.NewID(), desk: d, phone: t, plan: plan, made: make(chan decision, 1), owner: Owner{plan.Principal, t.Peer()}}
+	logger := d.logger.With("call", c.id, "trunk", t.Trunk())
 	logger.Info("a telephone rings", "number", t.Number())
-	h.mu.Lock()
-	h.phones[c.id] = c
-	h.mu.Unlock()
+	d.mu.Lock()
+	d.open[c.id] = c
+	d.mu.Unlock()
 	defer func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		delete(h.phones, c.id)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.open, c.id)
 	}()
 	ringing, stop := context.WithCancel(ctx)
 	defer stop()
 	if plan.Webhook == nil {
-		if p := h.takePhone(ctx, c, nil); p != nil {
+		if p := c.take(ctx, nil); p != nil {
 			logger.Info("telephone call refused", "code", p.Code, "why", p.Message)
 			c.decide(decision{status: refusedNow})
 		}
 	} else {
-		go h.tell(ringing, c)
+		go c.tell(ringing)
 	}
 	select {
-	case d := <-c.made:
-		h.follow(c, d)
+	case made := <-c.made:
+		c.follow(made)
 	case <-ctx.Done():
 		if c.giveUp() {
 			logger.Info("nobody has decided on the telephone call in time")
 			return
 		}
-		h.follow(c, <-c.made)
+		c.follow(<-c.made)
 	}
 }
 
 // follow does what was decided, and returns when the call is over.
-func (h *Handler) follow(c *phoneCall, d decision) {
-	if d.link == nil {
-		if err := c.phone.Reject(d.status); err != nil {
-			h.cfg.Logger.Debug("telephone call not refused", "call", c.id, "error", err)
+func (c *Call) follow(made decision) {
+	if made.link == nil {
+		if err := c.phone.Reject(made.status); err != nil {
+			c.desk.logger.Debug("telephone call not refused", "call", c.id, "error", err)
 		}
 		return
 	}
-	h.mu.Lock()
-	entry := h.calls[c.id]
-	h.mu.Unlock()
-	if err := c.phone.Accept(d.link); err != nil {
-		h.cfg.Logger.Info("telephone call ends before it begins", "call", c.id, "error", err)
-		d.link.Ended(fmt.Errorf("%w: %w", link.ErrHungUp, err))
+	if err := c.phone.Accept(made.link); err != nil {
+		c.desk.logger.Info("telephone call ends before it begins", "call", c.id, "error", err)
+		made.link.Ended(fmt.Errorf("%w: %w", link.ErrHungUp, err))
 	}
-	if entry != nil {
-		<-entry.session.Done()
-	}
+	<-made.over
 }
 
 // incoming is the event of a call that rings.
@@ -208,8 +253,8 @@ type sipHeader struct {
 }
 
 // tell tells the webhook of a call that rings. A webhook that does not take the event refuses the call.
-func (h *Handler) tell(ctx context.Context, c *phoneCall) {
-	e := incoming{Object: "event", ID: "evt_" + rand.Text(), Type: "realtime.call.incoming", CreatedAt: h.env.Now().Unix(), Data: incomingData{CallID: c.id}}
+func (c *Call) tell(ctx context.Context) {
+	e := incoming{Object: "event", ID: "evt_" + rand.Text(), Type: "realtime.call.incoming", CreatedAt: c.desk.env.Now().Unix(), Data: incomingData{CallID: c.id}}
 	for _, header := range c.phone.Headers() {
 		e.Data.Headers = append(e.Data.Headers, sipHeader{header[0], header[1]})
 	}
@@ -218,102 +263,43 @@ func (h *Handler) tell(ctx context.Context, c *phoneCall) {
 		err = c.plan.Webhook.Send(ctx, e.ID, body)
 	}
 	if err != nil && c.decide(decision{status: unavailable}) {
-		h.cfg.Logger.Warn("telephone call refused: the webhook has not taken the event", "call", c.id, "error", err)
+		c.desk.logger.Warn("telephone call refused: the webhook has not taken the event", "call", c.id, "error", err)
 	}
 }
 
-// takePhone begins the call of a telephone that rings. patch is the session object of a request to accept it, or nil.
-func (h *Handler) takePhone(ctx context.Context, c *phoneCall, patch wire.Raw) *problem {
-	set := h.cfg.Settings.Clone()
-	for _, p := range []wire.Raw{wire.Raw(c.plan.Session), patch} {
-		if len(p) == 0 {
-			continue
-		}
-		if err := conversation.Merge(h.cfg.Pipeline, h.cfg.Options.MCP, &set, p); err != nil {
-			return badSession(err)
-		}
+// take begins the call of a telephone that rings. patch is the session object of a request to accept it, or nil.
+func (c *Call) take(ctx context.Context, patch wire.Raw) *answer.Problem {
+	set, p := c.desk.calls.Settings(wire.Raw(c.plan.Session), patch)
+	if p != nil {
+		return p
 	}
 	if !c.claim() {
 		return decidedAlready()
 	}
-	_, l, p := h.beginPhone(ctx, c.id, set, c.owner, c.phone)
+	l, over, p := c.desk.calls.Begin(ctx, c.id, set, c.owner, c.phone)
 	if p != nil {
 		c.unclaim()
 		return p
 	}
-	c.settle(decision{link: l})
-	return nil
-}
-
-// beginPhone begins the session of a telephone call. The caller has the link begin.
-func (h *Handler) beginPhone(ctx context.Context, id string, set wire.Session, who requester, t phone.Transport) (*callEntry, *phone.Link, *problem) {
-	c, p := h.newCall(ctx, id, set, who)
-	if p != nil {
-		return nil, nil, p
-	}
-	l, err := phone.NewLink(t, c.session)
-	if err != nil {
-		h.abandon(id, c)
-		return nil, nil, internal("internal", err)
-	}
-	c.session.Start(h.began(c, l, nil))
-	return c, l, nil
-}
-
-// phoneOf returns the telephone call with that id if the requester may control it, or nil.
-func (h *Handler) phoneOf(id string, who requester) *phoneCall {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if c := h.phones[id]; c != nil && who.mayControl(c.owner) {
-		return c
-	}
+	c.settle(decision{link: l, over: over})
 	return nil
 }
 
 // decidedAlready returns the response to a second decision on a call.
-func decidedAlready() *problem {
-	return &problem{Status: http.StatusConflict, Code: "decision_already_made", Message: "the call was accepted or rejected already, or its caller has given up"}
+func decidedAlready() *answer.Problem {
+	return &answer.Problem{Status: http.StatusConflict, Code: "decision_already_made", Message: "the call was accepted or rejected already, or its caller has given up"}
 }
 
-// decidesPhone returns the endpoint of a request about a telephone call. It wants a key.
-func (h *Handler) decidesPhone(next func(w http.ResponseWriter, r *http.Request, c *phoneCall, body []byte) *problem) endpoint {
-	return func(w http.ResponseWriter, r *http.Request, who requester) *problem {
-		if who.secret != nil {
-			return keyWanted("decides on no telephone call")
-		}
-		c := h.phoneOf(r.PathValue("id"), who)
-		if c == nil {
-			return &problem{
-				Status: http.StatusNotFound, Code: "no_sip_call",
-				Message: "no SIP call waits: there is none with this id, or it has ended; a call over WebRTC has begun when its offer is answered; POST /v1/realtime/calls/" +
-					r.PathValue("id") + "/hangup ends one",
-			}
-		}
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-		if err != nil {
-			return answer.BadBody(err)
-		}
-		if len(strings.TrimSpace(string(body))) == 0 {
-			body = nil
-		}
-		if p := next(w, r, c, body); p != nil {
-			return p
-		}
-		answer.JSON(w, http.StatusOK, struct{}{})
-		return nil
-	}
-}
-
-// acceptPhone accepts a call that rings: the body is its session object.
-func (h *Handler) acceptPhone(_ http.ResponseWriter, r *http.Request, c *phoneCall, body []byte) *problem {
+// Accept accepts a call that rings: the body is its session object.
+func (c *Call) Accept(r *http.Request, body []byte) *answer.Problem {
 	if len(body) == 0 {
-		return badField("missing_field", "type", `the body has no session object: send at least {"type": "realtime"}`)
+		return answer.BadField("missing_field", "type", `the body has no session object: send at least {"type": "realtime"}`)
 	}
-	return h.takePhone(context.WithoutCancel(r.Context()), c, wire.Raw(body))
+	return c.take(context.WithoutCancel(r.Context()), wire.Raw(body))
 }
 
-// rejectPhone refuses a call that rings.
-func (h *Handler) rejectPhone(_ http.ResponseWriter, _ *http.Request, c *phoneCall, body []byte) *problem {
+// Reject refuses a call that rings. The body may have a status_code.
+func (c *Call) Reject(_ *http.Request, body []byte) *answer.Problem {
 	var asked struct {
 		Status *int `json:"status_code"`
 	}
@@ -325,7 +311,7 @@ func (h *Handler) rejectPhone(_ http.ResponseWriter, _ *http.Request, c *phoneCa
 		status = *asked.Status
 	}
 	if status < 400 || status > 699 {
-		return badField(wire.CodeInvalidValue, "status_code", "want a status with which SIP refuses a call: 400 to 699, such as 486 (busy) or 603 (declined)")
+		return answer.BadField(wire.CodeInvalidValue, "status_code", "want a status with which SIP refuses a call: 400 to 699, such as 486 (busy) or 603 (declined)")
 	}
 	if !c.decide(decision{status: status}) {
 		return decidedAlready()
@@ -333,8 +319,8 @@ func (h *Handler) rejectPhone(_ http.ResponseWriter, _ *http.Request, c *phoneCa
 	return nil
 }
 
-// referPhone transfers a call.
-func (h *Handler) referPhone(_ http.ResponseWriter, r *http.Request, c *phoneCall, body []byte) *problem {
+// Refer transfers a call to the target_uri of the body.
+func (c *Call) Refer(r *http.Request, body []byte) *answer.Problem {
 	var asked struct {
 		Target string `json:"target_uri"`
 	}
@@ -343,29 +329,29 @@ func (h *Handler) referPhone(_ http.ResponseWriter, r *http.Request, c *phoneCal
 	}
 	switch target := asked.Target; {
 	case target == "" || len(target) > 512 || !isTarget(target):
-		return badField(wire.CodeInvalidValue, "target_uri", "want an address such as tel:+4930123456 or sip:agent@example.com")
+		return answer.BadField(wire.CodeInvalidValue, "target_uri", "want an address such as tel:+4930123456 or sip:agent@example.com")
 	case !allowed(c.plan.Refer, target):
-		return &problem{
+		return &answer.Problem{
 			Status: http.StatusForbidden, Code: "target_not_allowed", Param: "target_uri",
 			Message: "the operator allows no transfer to this address: a pattern under phones: refer: in antiphon.yaml would",
 		}
 	case !c.isAccepted():
-		return &problem{Status: http.StatusConflict, Code: "call_not_accepted", Message: "the call is not accepted yet: accept it before it is transferred"}
+		return &answer.Problem{Status: http.StatusConflict, Code: "call_not_accepted", Message: "the call is not accepted yet: accept it before it is transferred"}
 	}
 	if err := c.phone.Refer(r.Context(), asked.Target); err != nil {
-		return &problem{Status: http.StatusBadGateway, Kind: "server_error", Code: "refer_failed", Message: err.Error()}
+		return &answer.Problem{Status: http.StatusBadGateway, Kind: "server_error", Code: "refer_failed", Message: err.Error()}
 	}
 	return nil
 }
 
 // readFields reads a JSON object; an empty body has no fields.
-func readFields(body []byte, into any) *problem {
+func readFields(body []byte, into any) *answer.Problem {
 	if len(body) == 0 {
 		return nil
 	}
 	err := jsonbody.Decode(body, into)
 	if wrong, is := errors.AsType[*jsonbody.Error](err); is {
-		return badField(wire.CodeInvalidValue, wrong.Param, wrong.Message)
+		return answer.BadField(wire.CodeInvalidValue, wrong.Param, wrong.Message)
 	}
 	return nil
 }
