@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
@@ -60,7 +61,15 @@ func (s *Server) openPhones(set wire.Session) error {
 		Listen: p.Listen, ListenTLS: p.ListenTLS, TLS: p.TLS, Trunks: trunks, Ring: s.ring, Logger: s.cfg.Logger,
 		Audio: sip.Audio{Public: s.cfg.PublicAddresses, FirstPort: p.FirstPort, LastPort: p.LastPort, Quiet: p.Quiet},
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	var callers []string
+	for _, t := range trunks {
+		callers = append(callers, t.Name)
+	}
+	s.cfg.Logger.Info("telephones may call", "sip", p.Listen, "sip_tls", p.ListenTLS, "trunks", strings.Join(callers, ", "))
+	return nil
 }
 
 // CheckPhones returns an error if New would refuse the telephones of a Config with this pipeline.

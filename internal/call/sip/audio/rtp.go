@@ -133,6 +133,9 @@ func (o *sending) frame(pcm []int16, voiced, heard bool) ([]byte, error) {
 	return o.packet, nil
 }
 
+// maxBlind is how many packets a call sends to the address of a description from which no packet has come: 5 s. The caller chooses that address, which may be somebody else's.
+const maxBlind = 250
+
 // Send sends one frame of 20 ms at Rate. voiced is false for silence. It is called every 20 ms.
 func (s *Stream) Send(pcm []int16, voiced bool) error {
 	s.mu.Lock()
@@ -144,9 +147,13 @@ func (s *Stream) Send(pcm []int16, voiced bool) error {
 	if err != nil || packet == nil {
 		return err
 	}
-	to := s.far.remote
-	if s.from.IsValid() {
-		to = s.from
+	to := s.from
+	if !to.IsValid() {
+		if s.blind == maxBlind {
+			return nil
+		}
+		s.blind++
+		to = s.far.remote
 	}
 	if err := s.conn.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil {
 		return err

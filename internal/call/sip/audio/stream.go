@@ -55,6 +55,7 @@ type Stream struct {
 	far   *description // nil before the first description
 	epoch uint64       // counts the descriptions of the far end that change the audio
 	from  netip.AddrPort
+	blind int // frames that were sent where no packet had come from, in the whole call
 	in    receiving
 	out   sending
 }

@@ -165,6 +165,39 @@ func TestStrangersAreNotHeard(t *testing.T) {
 	g.Eventually(h.audio).Should(Receive())
 }
 
+// A description can name somebody else's address: it gets 5 s of audio in the whole call, and the rest once a packet has come from there.
+func TestAddressThatSendsNothing(t *testing.T) {
+	g := NewWithT(t)
+	s, f, h := open(t, Config{}), newFar(t, "127.0.0.1:0"), newHeard()
+	s.Listen(h)
+	for _, description := range [][]byte{f.offer(), f.offer("a=recvonly", "")} {
+		_, err := s.Answer(description)
+		g.Expect(err).NotTo(HaveOccurred())
+		for n := range maxBlind {
+			g.Expect(s.Send(tone(n), true)).To(Succeed())
+		}
+	}
+	first := f.next()
+	for range maxBlind - 1 {
+		f.next()
+	}
+	f.send(s, 0, 160, speech())
+	g.Eventually(h.audio).Should(Receive())
+	g.Expect(s.Send(tone(0), true)).To(Succeed())
+	g.Expect(f.next()).To(Equal(first+2*maxBlind), "nothing was sent between")
+}
+
+// next reads the next packet that the telephone has received, and returns its sequence number.
+func (f *far) next() uint16 {
+	b := make([]byte, 1500)
+	f.g.Expect(f.conn.SetReadDeadline(time.Now().Add(time.Minute))).To(Succeed())
+	n, err := f.conn.Read(b)
+	f.g.Expect(err).NotTo(HaveOccurred())
+	var p rtp.Packet
+	f.g.Expect(p.Unmarshal(b[:n])).To(Succeed())
+	return p.SequenceNumber
+}
+
 func TestComfortNoiseIsSilence(t *testing.T) {
 	g := NewWithT(t)
 	s, f, h := open(t, Config{}), newFar(t, "127.0.0.1:0"), newHeard()
