@@ -38,7 +38,7 @@ func TestTheServerIsKilledAndComesBack(t *testing.T) {
 	g.Expect(view.ProblemText).To(gomega.ContainSubstring("Check that it is running"))
 	g.Expect(view.Talk).To(gomega.Equal("Talk"))
 	g.Expect(view.Of("assistant")).To(gomega.ConsistOf(gomega.And( // the transcript stays
-		gomega.HaveField("Said", gomega.ContainSubstring("one")), gomega.HaveField("Note", gomega.ContainSubstring("ended before")),
+		gomega.HaveField("Said", gomega.ContainSubstring("One")), gomega.HaveField("Note", gomega.ContainSubstring("ended before")),
 	)))
 	p.picture("gone")
 
