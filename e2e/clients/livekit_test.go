@@ -21,7 +21,6 @@ type livekit struct {
 	Happened []string
 	Errors   []string
 	Server   []string // types of the events that came
-	Items    []string // the texts of the client's items, and the types of those without text
 }
 
 type livekitSuite struct{ *suite }
@@ -84,7 +83,7 @@ func (s livekitSuite) speaks() {
 	s.Expect(r.Happened).To(gomega.HaveExactElements("input_speech_started", "input_speech_stopped"))
 }
 
-// interrupts: the client's item then has the words of the first second alone.
+// interrupts: the server truncates the item, and the conversation goes on.
 func (s livekitSuite) interrupts() {
 	before, err := s.report()
 	s.Expect(err).NotTo(gomega.HaveOccurred())

@@ -156,3 +156,12 @@ func TestArchitectureNamesFilesThatExist(t *testing.T) {
 		t.Error("docs/architecture.md has no rows that name files: has its table changed?")
 	}
 }
+
+// TestTheReadmeHasTheSnippetThatRuns: e2e/bundlers runs the page in React of docs/browser.md, and README.md shows the same one.
+func TestTheReadmeHasTheSnippetThatRuns(t *testing.T) {
+	snippet := regexp.MustCompile("(?s)```jsx\n.*?```")
+	shown, runs := snippet.Find(read(t, "README.md")), snippet.Find(read(t, "docs/browser.md"))
+	if shown == nil || string(shown) != string(runs) {
+		t.Errorf("README.md has\n%s\nand docs/browser.md has\n%s", shown, runs)
+	}
+}

@@ -17,7 +17,7 @@ export function livekit({ url, key }) {
   const errors = [];
   const happened = [];
   const heard = [];
-  const replies = []; // { message, text, ms, playing } of each spoken reply, as far as it has come
+  const replies = []; // { message, text, ms, whole } of each spoken reply, as far as it has come
   const server = [];
   const microphone = new Microphone();
 
@@ -86,7 +86,7 @@ export function livekit({ url, key }) {
       await session.interrupt();
       await session.truncate({ messageId: message, audioEndMs: ms, modalities: ["audio", "text"] });
     },
-    report: () => ({ replies, calls, heard, happened, errors, server, items: session.chatCtx.items.map((i) => i.textContent ?? i.type) }),
+    report: () => ({ replies, calls, heard, happened, errors, server }),
     close: async () => {
       microphone.close();
       await session.close();
