@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"encoding/binary"
 	"encoding/hex"
+	"maps"
 	"net/netip"
 	"sync"
 	"time"
@@ -43,6 +44,7 @@ type door struct {
 
 	mu       sync.Mutex
 	admitted map[netip.AddrPort]admission
+	used     map[string]use // by nonce
 	tries    map[netip.Prefix]bucket
 	swept    time.Time // when the full budgets were removed last
 }
@@ -53,6 +55,12 @@ type admission struct {
 	last  time.Time
 }
 
+// use is the last use of a nonce with good credentials.
+type use struct {
+	count int // nc; 0 where the telephone does not count
+	until time.Time
+}
+
 // bucket is a budget of messages.
 type bucket struct {
 	left float64
@@ -60,25 +68,25 @@ type bucket struct {
 }
 
 func newDoor(trunks []Trunk, now func() time.Time) *door {
-	d := &door{trunks: trunks, now: now, admitted: map[netip.AddrPort]admission{}, tries: map[netip.Prefix]bucket{}}
+	d := &door{trunks: trunks, now: now, admitted: map[netip.AddrPort]admission{}, used: map[string]use{}, tries: map[netip.Prefix]bucket{}}
 	_, _ = rand.Read(d.secret[:]) // it never fails
 	return d
 }
 
-// known returns the trunk that messages from this address belong to, or nil for a stranger.
-func (d *door) known(from netip.AddrPort) *Trunk {
+// known returns the trunk that messages from this address belong to, or nil for a stranger. always is false for one that has shown credentials.
+func (d *door) known(from netip.AddrPort) (t *Trunk, always bool) {
 	if t := byAddress(d.trunks, from.Addr()); t != nil {
-		return t
+		return t, true
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	a, ok := d.admitted[from]
 	if !ok || d.now().Sub(a.last) > admittedFor {
-		return nil
+		return nil, false
 	}
 	a.last = d.now()
 	d.admitted[from] = a
-	return a.trunk
+	return a.trunk, false
 }
 
 // try takes one message from the budget of a stranger's network. It reports false if there is none left.
@@ -122,17 +130,18 @@ func (d *door) forget(now time.Time) {
 	}
 }
 
-// verify returns the trunk whose credentials a request shows, and admits the address. It returns nil for wrong credentials and for none.
-func (d *door) verify(r *sip.Request, from netip.AddrPort) *Trunk {
+// verify returns the trunk whose credentials a request shows, and admits the address. It returns nil for wrong credentials and for none. use is true for a request that uses
+// up the credentials: they are good once. stale means that credentials were good for another nonce, or were used before.
+func (d *door) verify(r *sip.Request, from netip.AddrPort, use bool) (t *Trunk, stale bool) {
 	h := r.GetHeader("Authorization")
 	if h == nil {
-		return nil
+		return nil, false
 	}
 	shown, err := digest.ParseCredentials(h.Value())
-	if err != nil || shown.Realm != realm || !d.fresh(shown.Nonce, from.Addr()) {
-		return nil
+	if err != nil || shown.Realm != realm || !about(shown.URI, r) {
+		return nil, false
 	}
-	t := byUser(d.trunks, shown.Username)
+	t = byUser(d.trunks, shown.Username)
 	password := "" // of nobody: the work is the same
 	if t != nil {
 		password = t.Password
@@ -145,10 +154,41 @@ func (d *door) verify(r *sip.Request, from netip.AddrPort) *Trunk {
 		Method: r.Method.String(), URI: shown.URI, Username: shown.Username, Password: password, Cnonce: shown.Cnonce, Count: shown.Nc,
 	})
 	if err != nil || subtle.ConstantTimeCompare([]byte(want.Response), []byte(shown.Response)) != 1 || t == nil {
-		return nil
+		return nil, false
+	}
+	if !d.fresh(shown.Nonce, from.Addr()) || !d.unused(shown, use) {
+		return nil, true
 	}
 	d.admit(from, t)
-	return t
+	return t, false
+}
+
+// about reports whether credentials for this address are for this request: for the number that it calls, where the address has one. Hosts differ behind a router or a proxy.
+func about(address string, r *sip.Request) bool {
+	var uri sip.Uri
+	return sip.ParseUri(address, &uri) == nil && (uri.User == "" || uri.User == r.Recipient.User)
+}
+
+// maxUsed is how many nonces are remembered until they are too old.
+const maxUsed = 4096
+
+// unused reports whether credentials were not used before, and notes their use. A telephone counts the uses of a nonce (nc); one that does not has one.
+func (d *door) unused(shown *digest.Credentials, note bool) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	last, ok := d.used[shown.Nonce]
+	if ok && shown.Nc <= last.count || !note {
+		return !ok || shown.Nc > last.count
+	}
+	now := d.now()
+	if len(d.used) >= maxUsed {
+		maps.DeleteFunc(d.used, func(_ string, u use) bool { return now.After(u.until) })
+	}
+	if len(d.used) >= maxUsed {
+		return false // it has good credentials for the next nonce, too
+	}
+	d.used[shown.Nonce] = use{shown.Nc, now.Add(nonceLife)}
+	return true
 }
 
 func (d *door) admit(from netip.AddrPort, t *Trunk) {
@@ -172,14 +212,16 @@ func (d *door) challenge(nonce string) *digest.Challenge {
 	return &digest.Challenge{Realm: realm, Nonce: nonce, QOP: []string{"auth"}}
 }
 
-// ask returns the answer that asks a stranger for credentials. It is short, so that it is no larger than a short INVITE.
-func (d *door) ask(r *sip.Request, from netip.Addr) *sip.Response {
+// ask returns the answer that asks a stranger for credentials; stale says that those of the request are too old. It is short, so that it is no larger than a short INVITE.
+func (d *door) ask(r *sip.Request, from netip.Addr, stale bool) *sip.Response {
 	if to := r.To(); to != nil && !to.Params.Has("tag") {
 		r = r.Clone()
 		r.To().Params.Add("tag", rand.Text()[:8])
 	}
 	answer := sip.NewResponseFromRequest(r, sip.StatusUnauthorized, "Unauthorized", nil)
-	answer.AppendHeader(sip.NewHeader("WWW-Authenticate", d.challenge(d.nonce(from, d.now())).String()))
+	challenge := d.challenge(d.nonce(from, d.now()))
+	challenge.Stale = stale
+	answer.AppendHeader(sip.NewHeader("WWW-Authenticate", challenge.String()))
 	return answer
 }
 
@@ -218,10 +260,11 @@ func (d *door) pass(b []byte, from netip.AddrPort) (passes bool, answer []byte) 
 	}
 	r.SetTransport("UDP")
 	r.SetSource(from.String())
-	if d.verify(r, from) != nil {
+	t, stale := d.verify(r, from, false)
+	if t != nil {
 		return true, nil
 	}
-	answer = []byte(d.ask(r, from.Addr()).String())
+	answer = []byte(d.ask(r, from.Addr(), stale).String())
 	if len(answer) > len(b) {
 		return false, nil // a forged address gets no more than was sent for it
 	}

@@ -64,17 +64,13 @@ type Line interface {
 
 // newCall makes the call of an INVITE. An error comes with the status that refuses the call.
 func (s *Server) newCall(t *Trunk, r *sip.Request, tx sip.ServerTransaction) (c *Call, status int, err error) {
-	peer, err := netip.ParseAddrPort(r.Source())
-	if err != nil {
-		return nil, sip.StatusBadRequest, err
-	}
-	peer = netip.AddrPortFrom(peer.Addr().Unmap(), peer.Port())
+	peer := peerOf(r)
 	public := s.reach(peer.Addr())
 	c = &Call{
 		server: s, trunk: t, tx: tx, peer: peer, contact: s.contact(public, r.Transport()),
 		acked: make(chan uint32, 1), over: make(chan struct{}), ended: make(chan struct{}),
 	}
-	ua := &sipgo.DialogUA{Client: s.client, ContactHDR: c.contact, RewriteContact: true}
+	ua := &sipgo.DialogUA{Client: s.clientTo(t.target(r, peer)), ContactHDR: c.contact, RewriteContact: true}
 	if c.dialog, err = ua.ReadInvite(r, tx); err != nil {
 		return nil, sip.StatusBadRequest, err
 	}

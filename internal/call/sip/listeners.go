@@ -7,21 +7,31 @@ import (
 	"sync"
 	"time"
 
+	"github.com/emiago/sipgo/sip"
+
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
 )
 
 // The sockets that sipgo reads: strangers are held off here.
 
-// datagrams is a UDP socket that brings only messages of those who may call.
+// datagrams is a UDP socket that brings only messages of those who may call. One goroutine reads.
 type datagrams struct {
 	net.PacketConn
 	door *door
+	buf  []byte
+}
+
+// maxDatagram is the size of the largest datagram that IP can bring.
+const maxDatagram = 1<<16 - 1
+
+func newDatagrams(c net.PacketConn, d *door) *datagrams {
+	return &datagrams{c, d, make([]byte, maxDatagram)}
 }
 
 // ReadFrom implements net.PacketConn.
 func (c *datagrams) ReadFrom(b []byte) (int, net.Addr, error) {
 	for {
-		n, addr, err := c.PacketConn.ReadFrom(b)
+		n, addr, err := c.PacketConn.ReadFrom(c.buf)
 		if err != nil {
 			if errors.Is(err, net.ErrClosed) {
 				return n, addr, err
@@ -29,17 +39,33 @@ func (c *datagrams) ReadFrom(b []byte) (int, net.Addr, error) {
 			continue // sipgo stops reading after an error, and one packet's error is no reason
 		}
 		from := addressOf(addr)
-		if c.door.known(from) != nil {
-			return n, addr, nil
+		var answer []byte
+		t, _ := c.door.known(from)
+		passes := t != nil && n <= len(b)
+		switch {
+		case t == nil:
+			passes, answer = c.door.pass(c.buf[:n], from)
+		case !passes:
+			answer = tooLarge(c.buf[:n])
 		}
-		passes, answer := c.door.pass(b[:n], from)
 		if passes {
-			return n, addr, nil
+			return copy(b, c.buf[:n]), addr, nil
 		}
 		if answer != nil {
 			_, _ = c.WriteTo(answer, addr) // like any datagram, it may be lost
 		}
 	}
+}
+
+// tooLarge returns the answer to a request that is larger than this server reads; nil for what is none.
+func tooLarge(b []byte) []byte {
+	m, err := sip.ParseMessage(b)
+	r, ok := m.(*sip.Request)
+	if err != nil || !ok || r.IsAck() {
+		return nil
+	}
+	answer := []byte(sip.NewResponseFromRequest(r, sip.StatusMessageTooLarge, "Message Too Large", nil).String())
+	return answer[:min(len(answer), len(b))]
 }
 
 // addressOf returns an address as netip has it.
@@ -87,7 +113,7 @@ func (l *connections) Accept() (net.Conn, error) {
 			continue
 		}
 		conn := &connection{Conn: c, from: from, of: l, began: l.door.now()}
-		if l.door.known(from) == nil {
+		if t, _ := l.door.known(from); t == nil {
 			_ = c.SetReadDeadline(conn.began.Add(strangerTime)) // a closed connection says so when it is read
 		}
 		return conn, nil
@@ -100,7 +126,7 @@ func (l *connections) enter(from netip.AddrPort) bool {
 	defer l.mu.Unlock()
 	network := httpguard.Network(from.Addr())
 	most := connectionsEach
-	if l.door.known(from) != nil {
+	if t, _ := l.door.known(from); t != nil {
 		most = connectionsMost
 	}
 	if l.all >= maxConnections || l.networks[network] >= most {
@@ -141,7 +167,7 @@ func (c *connection) Read(b []byte) (int, error) {
 	if c.trusted {
 		return n, err
 	}
-	if c.of.door.known(c.from) != nil {
+	if t, _ := c.of.door.known(c.from); t != nil {
 		c.trusted = true
 		if cleared := c.SetReadDeadline(time.Time{}); cleared != nil {
 			return n, cleared

@@ -41,7 +41,6 @@ type Server struct {
 	door   *door
 	ua     *sipgo.UserAgent
 	server *sipgo.Server
-	client *sipgo.Client
 
 	sockets []interface{ Close() error }
 	serving sync.WaitGroup // the sockets and the calls
@@ -57,6 +56,9 @@ type Server struct {
 // largestUDP is the size of the largest message over UDP: an answer with many Record-Route is split by IP.
 const largestUDP = 8 << 10
 
+// quiet takes the log of sipgo, which logs whole messages of anybody as errors.
+var quiet = slog.New(slog.DiscardHandler)
+
 func init() { //nolint:gochecknoinits // a variable of sipgo, which all its goroutines read
 	sip.UDPMTUSize = largestUDP
 }
@@ -67,7 +69,6 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("sip: %w", err)
 	}
 	s := &Server{cfg: cfg, door: newDoor(cfg.Trunks, time.Now), calls: map[string]*Call{}, busy: map[string]int{}}
-	quiet := slog.New(slog.DiscardHandler) // sipgo logs whole messages of anybody as errors
 	ua, err := sipgo.NewUA(sipgo.WithUserAgent("antiphon"),
 		sipgo.WithUserAgentTransportLayerOptions(sip.WithTransportLayerLogger(quiet)),
 		sipgo.WithUserAgentTransactionLayerOptions(sip.WithTransactionLayerLogger(quiet), sip.WithTransactionLayerTerminateOnConnClose()))
@@ -76,9 +77,6 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.ua = ua
 	if s.server, err = sipgo.NewServer(ua, sipgo.WithServerLogger(quiet)); err != nil {
-		return nil, errors.Join(err, ua.Close())
-	}
-	if s.client, err = sipgo.NewClient(ua, sipgo.WithClientNAT(), sipgo.WithClientLogger(quiet)); err != nil {
 		return nil, errors.Join(err, ua.Close())
 	}
 	s.route()
@@ -121,7 +119,7 @@ func (s *Server) open() error {
 			return fmt.Errorf("sip: %w", err)
 		}
 		s.at = addressOf(udp.LocalAddr())
-		s.serve(udp, func() error { return s.server.ServeUDP(&datagrams{udp, s.door}) })
+		s.serve(udp, func() error { return s.server.ServeUDP(newDatagrams(udp, s.door)) })
 		host, _, _ := net.SplitHostPort(s.cfg.Listen) // ListenPacket has read it
 		tcp, err := net.Listen("tcp", net.JoinHostPort(host, fmt.Sprint(s.at.Port())))
 		if err != nil {
@@ -183,24 +181,19 @@ func (s *Server) Close() error {
 
 // trunk returns the trunk of a request. It answers a stranger, and returns nil. Each new call shows its credentials: the address of an earlier one is not enough.
 func (s *Server) trunk(r *sip.Request, tx sip.ServerTransaction) *Trunk {
-	from, err := netip.ParseAddrPort(r.Source())
-	if err != nil {
+	from, to := peerOf(r), r.To()
+	if !from.IsValid() {
 		answer(tx, r, sip.StatusBadRequest)
 		return nil
 	}
-	from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
-	if t := byAddress(s.cfg.Trunks, from.Addr()); t != nil {
+	if t, always := s.door.known(from); t != nil && (always || !r.IsInvite() || to != nil && to.Params.Has("tag")) {
 		return t
 	}
-	to := r.To()
-	if t := s.door.known(from); t != nil && (!r.IsInvite() || to != nil && to.Params.Has("tag")) {
-		return t
+	t, stale := s.door.verify(r, from, true)
+	if t == nil {
+		_ = tx.Respond(s.door.ask(r, from.Addr(), stale)) // a stranger that is gone gets no answer
 	}
-	if t := s.door.verify(r, from); t != nil {
-		return t
-	}
-	_ = tx.Respond(s.door.ask(r, from.Addr())) // a stranger that is gone gets no answer
-	return nil
+	return t
 }
 
 // answer answers a request.
@@ -299,11 +292,21 @@ func (s *Server) leave(t *Trunk) {
 	s.serving.Done()
 }
 
-// ack gives an ACK to its call.
+// ack gives an ACK to its call, if it comes from the call's trunk. Nobody can be asked for the credentials of an ACK.
 func (s *Server) ack(r *sip.Request, tx sip.ServerTransaction) {
-	if c := s.find(r); c != nil {
+	c, from := s.find(r), peerOf(r)
+	if t, _ := s.door.known(from); c != nil && t == c.trunk {
 		c.ack(r, tx)
 	}
+}
+
+// peerOf returns the address that a request came from; the zero AddrPort for none.
+func peerOf(r *sip.Request) netip.AddrPort {
+	from, err := netip.ParseAddrPort(r.Source())
+	if err != nil {
+		return from
+	}
+	return netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
 }
 
 // inDialog returns a handler that gives a request to its call.
@@ -376,7 +379,7 @@ func (s *Server) audio(public, peer netip.Addr) audio.Config {
 	} else if public.Is6() {
 		bind = netip.IPv6Unspecified()
 	}
-	return audio.Config{Bind: bind, Public: public, Signalling: peer, FirstPort: s.cfg.FirstPort, LastPort: s.cfg.LastPort, Quiet: s.cfg.Quiet}
+	return audio.Config{Bind: bind, Public: public, Signalling: peer, Taken: netip.AddrPortFrom(public, s.at.Port()), FirstPort: s.cfg.FirstPort, LastPort: s.cfg.LastPort, Quiet: s.cfg.Quiet}
 }
 
 // newID returns the id of a call.

@@ -2,11 +2,16 @@ package sip
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/emiago/sipgo"
+	"github.com/emiago/sipgo/sip"
 )
 
 // The configuration: trunks, and what they may do.
@@ -56,13 +61,52 @@ const mostCalls = 30
 // limit returns how many calls the trunk has at a time.
 func (t *Trunk) limit() int { return cmp.Or(t.Calls, mostCalls) }
 
+// target returns where the requests of this server within a call go: to where its INVITE came from, or to the first of its Record-Route if that is the trunk's. All else would
+// let a caller choose somebody who gets them.
+func (t *Trunk) target(invite *sip.Request, peer netip.AddrPort) netip.AddrPort {
+	first := invite.RecordRoute()
+	if first == nil {
+		return peer
+	}
+	at, err := netip.ParseAddr(strings.Trim(first.Address.Host, "[]"))
+	if err != nil || at.Unmap() != peer.Addr() && !t.has(at.Unmap()) {
+		return peer
+	}
+	return netip.AddrPortFrom(at.Unmap(), uint16(cmp.Or(first.Address.Port, sip.DefaultPort(invite.Transport()))))
+}
+
+// route is where the requests of a call go. It implements sipgo.ClientTransactionRequester.
+type route struct {
+	ua       *sipgo.UserAgent
+	from, to netip.AddrPort // from is the UDP socket
+}
+
+// Request implements sipgo.ClientTransactionRequester.
+func (o route) Request(ctx context.Context, r *sip.Request) (sip.ClientTransaction, error) {
+	r.SetDestination(o.to.String())
+	if strings.EqualFold(r.Transport(), "UDP") {
+		r.Laddr = sip.Addr{IP: o.from.Addr().AsSlice(), Port: int(o.from.Port())} // another socket would take messages of strangers
+	}
+	return o.ua.TransactionLayer().Request(ctx, r)
+}
+
+// clientTo returns a client whose requests go to one address, whatever their headers say.
+func (s *Server) clientTo(to netip.AddrPort) *sipgo.Client {
+	c, _ := sipgo.NewClient(s.ua, sipgo.WithClientNAT(), sipgo.WithClientLogger(quiet)) // these options never fail
+	c.TxRequester = route{s.ua, s.at, to}
+	return c
+}
+
+// has reports whether an address is one of the trunk's.
+func (t *Trunk) has(at netip.Addr) bool {
+	return slices.ContainsFunc(t.Networks, func(n netip.Prefix) bool { return n.Contains(at) })
+}
+
 // byAddress returns the trunk that has this address, or nil.
 func byAddress(trunks []Trunk, from netip.Addr) *Trunk {
 	for i := range trunks {
-		for _, n := range trunks[i].Networks {
-			if n.Contains(from) {
-				return &trunks[i]
-			}
+		if trunks[i].has(from) {
+			return &trunks[i]
 		}
 	}
 	return nil

@@ -197,6 +197,9 @@ func static(n uint8) (name string, clock uint32) {
 	return "", 0
 }
 
+// minPort is the lowest port to which audio goes. The services of others are below.
+const minPort = 1024
+
 // address returns where the far end wants its audio.
 func address(s *sdp.SessionDescription, m *sdp.MediaDescription) (netip.AddrPort, error) {
 	c := m.ConnectionInformation
@@ -210,8 +213,8 @@ func address(s *sdp.SessionDescription, m *sdp.MediaDescription) (netip.AddrPort
 	if err != nil || ip.IsMulticast() || ip.Unmap() == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
 		return netip.AddrPort{}, fmt.Errorf("the SDP's address %.60q is not the IP address of one machine", c.Address.Address)
 	}
-	if p := m.MediaName.Port.Value; p < 1 || p > 65535 {
-		return netip.AddrPort{}, fmt.Errorf("the SDP's port %d is none", p)
+	if p := m.MediaName.Port.Value; p < minPort || p > 65535 {
+		return netip.AddrPort{}, fmt.Errorf("the SDP's port %d is none for audio: want %d to 65535", p, minPort)
 	}
 	return netip.AddrPortFrom(ip.Unmap(), uint16(m.MediaName.Port.Value)), nil
 }

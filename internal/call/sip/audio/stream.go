@@ -26,6 +26,8 @@ type Config struct {
 	Public netip.Addr
 	// Signalling is the address from which the call's signalling comes.
 	Signalling netip.Addr
+	// Taken is where this machine takes signalling: no audio goes there.
+	Taken netip.AddrPort
 	// FirstPort and LastPort bound the port; 0 takes any.
 	FirstPort, LastPort uint16
 	// Quiet is how long the far end may send nothing, unless it holds the call; 0 takes 30 s.
@@ -101,9 +103,18 @@ func listen(cfg Config) (*net.UDPConn, error) {
 	return nil, fmt.Errorf("audio: no UDP port from %d to %d is free", cfg.FirstPort, cfg.LastPort)
 }
 
+// read reads a description of the far end.
+func (s *Stream) read(text []byte) (*description, error) {
+	d, err := read(text)
+	if err == nil && d.remote == s.cfg.Taken {
+		err = fmt.Errorf("the SDP's address %v is where this server takes signalling", d.remote)
+	}
+	return d, err
+}
+
 // Answer takes an offer and returns the answer to it. A later offer changes the address, the codec or the direction of the audio.
 func (s *Stream) Answer(offer []byte) ([]byte, error) {
-	d, err := read(offer)
+	d, err := s.read(offer)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +161,7 @@ func (s *Stream) Offer() []byte {
 
 // Answered takes the answer to Offer.
 func (s *Stream) Answered(text []byte) error {
-	d, err := read(text)
+	d, err := s.read(text)
 	if err != nil {
 		return err
 	}

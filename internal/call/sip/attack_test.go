@@ -1,0 +1,121 @@
+package sip
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/icholy/digest"
+	. "github.com/onsi/gomega"
+)
+
+// Breaks that an attack found.
+
+// A caller does not choose who gets the requests of the server: a Record-Route counts only if it is the trunk's.
+func TestRecordRouteOfAStranger(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	s, lines := accepting(t, Config{Trunks: []Trunk{{Name: "local", Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}}})
+	proxy, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = proxy.Close() }()
+	for route, to := range map[string]*net.UDPConn{"<sip:127.0.0.78:5999;lr>": nil, "<sip:proxy.example.org;lr>": nil, "<sip:" + proxy.LocalAddr().String() + ";lr>": proxy} {
+		p := newTelephone(t, s)
+		res := p.ask("INVITE", offer, "Record-Route: "+route)
+		g.Expect(res.GetHeader("Record-Route").Value()).To(Equal(route))
+		p.ack("")
+		l := <-lines
+		g.Eventually(l.begun, patience).Should(Receive())
+		go l.call.HangUp()
+		if to != nil {
+			p.conn = to
+		}
+		bye := p.request("BYE")
+		g.Expect(bye.Route().Value()).To(Equal(route))
+	}
+}
+
+// Credentials are good for one call, and for the number that it calls. A telephone that counts the uses of a nonce goes on with it.
+func TestCredentialsAreGoodOnce(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	s, _ := accepting(t, Config{Trunks: desk})
+	challenge := newTelephone(t, s).ask("INVITE", offer)
+	c, err := digest.ParseChallenge(challenge.GetHeader("WWW-Authenticate").Value())
+	g.Expect(err).NotTo(HaveOccurred())
+	shown := func(uri string, count int, qop ...string) string {
+		c.QOP = qop
+		d, err := digest.Digest(c, digest.Options{Method: "INVITE", URI: uri, Username: "desk", Password: "a good password", Count: count})
+		g.Expect(err).NotTo(HaveOccurred())
+		return "Authorization: " + d.String()
+	}
+	for i, row := range []struct {
+		header string
+		status int
+	}{
+		{shown("sip:999@127.0.0.1", 1, "auth"), 401},
+		{shown("sip:4930123@127.0.0.1", 1, "auth"), 200},
+		{shown("sip:4930123@127.0.0.1", 1, "auth"), 401},
+		{shown("sip:4930123@127.0.0.1", 1), 401},
+		{shown("sip:4930123@127.0.0.1", 2, "auth"), 200},
+	} {
+		res := newTelephone(t, s).ask("INVITE", offer, row.header)
+		g.Expect(res.StatusCode).To(Equal(row.status), fmt.Sprint("call ", i))
+		if row.status == 401 && i > 0 {
+			g.Expect(res.GetHeader("WWW-Authenticate").Value()).To(ContainSubstring("stale=true"), "the telephone tries again without a question to its user")
+		}
+	}
+}
+
+// Who knows the tags of a call, and is not of its trunk, cannot confirm it over TCP: with a late offer it would say where the audio goes.
+func TestAckFromOutsideOfTheTrunk(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	s, lines := accepting(t, Config{Trunks: []Trunk{{Name: "local", Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}}})
+	p := newTelephone(t, s)
+	g.Expect(p.ask("INVITE", "").StatusCode).To(Equal(200))
+	l := <-lines
+	conn, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.0.3")}}).DialContext(t.Context(), "tcp", s.Address().String())
+	g.Expect(err).NotTo(HaveOccurred())
+	tcp := func(text string) string { return strings.Replace(text, "SIP/2.0/UDP", "SIP/2.0/TCP", 1) }
+	_, err = io.WriteString(conn, tcp(p.message("ACK", offer))+tcp(p.message("OPTIONS", "")))
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = io.ReadFull(conn, make([]byte, 12)) // the answer to OPTIONS: the ACK before it was read
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Consistently(l.begun, "200ms").ShouldNot(Receive())
+	p.ack(offer)
+	g.Eventually(l.begun, patience).Should(Receive())
+	g.Expect(conn.Close()).To(Succeed())
+}
+
+// Audio goes to no service of a machine, and not to this server's signalling.
+func TestPortsThatAreNoneOfAudio(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	s, lines := accepting(t, Config{})
+	for _, port := range []string{"1", "53", "1023", fmt.Sprint(s.Address().Port())} {
+		bad := strings.Replace(offer, "m=audio 40000", "m=audio "+port, 1)
+		g.Expect(newTelephone(t, s).ask("INVITE", bad).StatusCode).To(Equal(488), port)
+	}
+	p := newTelephone(t, s)
+	l := p.call(lines)
+	p.cseq++
+	g.Expect(p.ask("INVITE", strings.Replace(offer, "m=audio 40000", "m=audio 53", 1)+"a=sendonly\r\n").StatusCode).To(Equal(488))
+	g.Expect(l.call.stream.Held()).To(BeFalse())
+}
+
+// A request that is larger than the server reads gets an answer.
+func TestLargeMessage(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	s, lines := accepting(t, Config{})
+	for size, status := range map[int]int{20_000: 200, 60_000: 513} {
+		p := newTelephone(t, s)
+		g.Expect(p.ask("INVITE", offer, "X-Large: "+strings.Repeat("x", size)).StatusCode).To(Equal(status))
+	}
+	<-lines
+	newTelephone(t, s).call(lines)
+}
