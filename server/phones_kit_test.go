@@ -113,6 +113,7 @@ type telephone struct {
 	queue  [][]int16
 	marks  map[int][]string // by how many frames are to be played first
 	paused bool
+	early  bool // it sends marks back before it has played what they follow
 	played []int16
 	did    []string
 	why    error
@@ -230,10 +231,21 @@ func (p *telephone) command(text string) {
 	case "FLUSH_MEDIA":
 		p.queue, p.paused = nil, false
 	case "MARK_MEDIA":
-		p.marks[len(p.queue)] = append(p.marks[len(p.queue)], c.Correlation_ID)
+		p.marksAfter(c.Correlation_ID)
 		return
 	}
 	p.did = append(p.did, text)
+}
+
+// marksAfter notes a mark that follows what is queued. A telephone without marks forgets it.
+func (p *telephone) marksAfter(name string) {
+	n := len(p.queue)
+	if p.early {
+		n = 0
+	}
+	if p.marks != nil {
+		p.marks[n] = append(p.marks[n], name)
+	}
 }
 
 func (p *telephone) fromServer(data []byte) {
@@ -250,7 +262,7 @@ func (p *telephone) fromServer(data []byte) {
 	case "media":
 		p.queue = append(p.queue, p.decode(m.Media.Payload))
 	case "mark":
-		p.marks[len(p.queue)] = append(p.marks[len(p.queue)], m.Mark.Name)
+		p.marksAfter(m.Mark.Name)
 	default:
 		p.did = append(p.did, m.Event)
 		p.queue = nil
@@ -289,11 +301,13 @@ func (p *telephone) frame() {
 		heard = p.queue[0]
 		p.queue = p.queue[1:]
 		p.played = append(p.played, heard...)
-		passed := map[int][]string{}
-		for n, names := range p.marks {
-			passed[max(0, n-1)] = append(passed[max(0, n-1)], names...)
+		if p.marks != nil {
+			passed := map[int][]string{}
+			for n, names := range p.marks {
+				passed[max(0, n-1)] = append(passed[max(0, n-1)], names...)
+			}
+			p.marks = passed
 		}
-		p.marks = passed
 	}
 	if p.echo != nil {
 		said = p.echo(heard)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/phone/stream"
 	"github.com/antiphon-rt/antiphon/internal/call/ws"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/answer"
@@ -84,11 +85,15 @@ func (d *Doors) open(w http.ResponseWriter, r *http.Request, name, key string) *
 			Status: http.StatusTooManyRequests, Code: "too_many_calls", Message: "this door for telephones has as many calls as it may: end one of them",
 		}).After(fullRetry)
 	}
-	conn, err := ws.Accept(w, r, at.Kind.Protocol(), d.desk.calls.SocketLimits(who))
+	limits := d.desk.calls.SocketLimits(who)
+	conn, err := ws.Accept(w, r, at.Kind.Protocol(), limits)
 	if err != nil {
 		return nil // Accept has answered
 	}
-	s, err := stream.Open(context.WithoutCancel(r.Context()), conn, at.Kind)
+	limiter := link.NewEventLimiter(limits.Env, limits.EventsPerSecond, &link.EventTab{}, func(string, string) {
+		d.desk.logger.Warn("a telephone sends too much: its messages wait", "stream", name, "messages_per_second", limits.EventsPerSecond)
+	})
+	s, err := stream.Open(context.WithoutCancel(r.Context()), conn, at.Kind, limiter)
 	if err != nil {
 		d.desk.logger.Info("telephone refused", "stream", name, "why", err)
 		return nil

@@ -82,6 +82,7 @@ const (
 type Stream struct {
 	conn    *websocket.Conn
 	dialect dialect
+	limiter *link.EventLimiter
 	codec   codec
 	start   Start
 	ctx     context.Context //nolint:containedctx // the life of the stream's goroutines, not of a call
@@ -99,9 +100,9 @@ type Stream struct {
 	wake    chan struct{}
 }
 
-// Open reads from conn until the telephone of that kind says who it is. After an error it has closed the connection.
-func Open(ctx context.Context, conn *websocket.Conn, kind Kind) (*Stream, error) {
-	s := &Stream{conn: conn, dialect: kind.dialect(), gone: make(chan struct{}), wake: make(chan struct{}, 1)}
+// Open reads from conn until the telephone of that kind says who it is. Its messages pass the limiter. After an error it has closed the connection.
+func Open(ctx context.Context, conn *websocket.Conn, kind Kind, limiter *link.EventLimiter) (*Stream, error) {
+	s := &Stream{conn: conn, dialect: kind.dialect(), limiter: limiter, gone: make(chan struct{}), wake: make(chan struct{}, 1)}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	conn.SetReadLimit(maxMessage)
 	if err := s.open(); err != nil {
@@ -199,6 +200,7 @@ func (s *Stream) next() (event, error) {
 	if err != nil {
 		return event{}, err
 	}
+	s.limiter.Wait(len(data), s.ctx.Done())
 	return s.dialect.read(data, kind == websocket.MessageText)
 }
 
