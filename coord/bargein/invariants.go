@@ -28,32 +28,18 @@ func neverStuckDucked(_, after Seen, _ edge) bool {
 func candidateOnce(before, _ Seen, step edge) bool {
 	e, onset := step.Event.(Onset)
 	onset = onset && before.fits(e)
-	sent := 0
-	right := machine.Each(before, step, func(g Seen, f Effect) bool {
-		c, is := f.(SendCandidate)
-		if !is {
-			return true
-		}
-		sent++
+	right := machine.Every(before, step, func(g Seen, c SendCandidate) bool {
 		return onset && g.Level == Lowered && c == SendCandidate{e.Candidate, g.Resp, e.At} && c.Candidate > g.Newest
 	})
-	return right && (sent == 1) == onset && sent <= 1
+	return right && machine.Once[SendCandidate](step, onset)
 }
 
 // ackIsAwaited: after Acked the client waits once for the position that the server named.
 func ackIsAwaited(before, _ Seen, step edge) bool {
 	e, acked := step.Event.(Acked)
 	acked = acked && before.fits(e)
-	awaited := 0
-	for _, f := range step.Effects {
-		if f, is := f.(AwaitPosition); is {
-			if f != AwaitPosition(e) {
-				return false
-			}
-			awaited++
-		}
-	}
-	return (awaited == 1) == acked && awaited <= 1
+	right := machine.Every(before, step, func(_ Seen, f AwaitPosition) bool { return f == AwaitPosition(e) })
+	return right && machine.Once[AwaitPosition](step, acked)
 }
 
 // noWordLost: when playback reaches the server's silence, the client sends one SendReady, after the level is full again. It
@@ -61,16 +47,10 @@ func ackIsAwaited(before, _ Seen, step edge) bool {
 func noWordLost(before, after Seen, step edge) bool {
 	e, passed := step.Event.(Passed)
 	passed = passed && before.fits(e)
-	sent := 0
-	right := machine.Each(before, step, func(g Seen, f Effect) bool {
-		r, is := f.(SendReady)
-		if !is {
-			return true
-		}
-		sent++
+	right := machine.Every(before, step, func(g Seen, r SendReady) bool {
 		return passed && g.Level == FullLevel && r == SendReady{g.Owes, g.Full}
 	})
-	if !right || (sent == 1) != passed || sent > 1 {
+	if !right || !machine.Once[SendReady](step, passed) {
 		return false
 	}
 	switch s := step.To.(type) {
@@ -89,19 +69,9 @@ func noWordLost(before, after Seen, step edge) bool {
 func nothingHeardAfterConfirm(before, after Seen, step edge) bool {
 	e, confirmed := step.Event.(Confirmed)
 	confirmed = confirmed && before.fits(e)
-	mutes := 0
-	right := machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case Mute:
-			mutes++
-			return confirmed && f.Resp == e.Resp
-		case Restore:
-			return !confirmed || g.Cut == e.Resp
-		case Duck, Silence, SendCandidate, ArmDeadline, AwaitPosition, SendReady, SendHeard:
-		}
-		return true
-	})
-	return right && (mutes == 1) == confirmed && mutes <= 1 && heard(step.To) == after.Resp
+	right := machine.Every(before, step, func(_ Seen, f Mute) bool { return confirmed && f.Resp == e.Resp }) &&
+		machine.Every(before, step, func(g Seen, _ Restore) bool { return !confirmed || g.Cut == e.Resp })
+	return right && machine.Once[Mute](step, confirmed) && heard(step.To) == after.Resp
 }
 
 // heard returns the response that plays in s, at any level, or 0.
@@ -126,16 +96,8 @@ func heard(s State) machine.Response {
 func heardOnce(before, _ Seen, step edge) bool {
 	e, confirmed := step.Event.(Confirmed)
 	confirmed = confirmed && before.fits(e)
-	sent := 0
-	right := machine.Each(before, step, func(g Seen, f Effect) bool {
-		h, is := f.(SendHeard)
-		if !is {
-			return true
-		}
-		sent++
-		return h == SendHeard(e) && g.Cut == e.Resp
-	})
-	return right && (sent == 1) == confirmed && sent <= 1
+	right := machine.Every(before, step, func(g Seen, h SendHeard) bool { return h == SendHeard(e) && g.Cut == e.Resp })
+	return right && machine.Once[SendHeard](step, confirmed)
 }
 
 // verdictOnce: the state and the monitor agree on the candidate that waits. It waits until its own verdict, its deadline, the

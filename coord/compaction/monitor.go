@@ -56,59 +56,36 @@ func (g Seen) Effect(_ edge, f Effect) Seen {
 
 // singleFlight: one run goes on at a time. The state and the monitor agree on it.
 func singleFlight(before, after Seen, step edge) bool {
-	one := machine.Each(before, step, func(g Seen, f Effect) bool {
-		_, starts := f.(Start)
-		return !starts || !g.Runs
-	})
+	one := machine.Every(before, step, func(g Seen, _ Start) bool { return !g.Runs })
 	s, running := step.To.(Running)
 	return one && running == after.Runs && (!running || s.Gen == after.Gen)
 }
 
 // noneAfterTeardown: after the shutdown no run begins or goes on, and no summary is applied. Only the shutdown cancels a run, once.
 func noneAfterTeardown(before, after Seen, step edge) bool {
-	none := machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case Start, Apply:
-			return !g.Down
-		case Cancel:
-			return g.Down && g.Runs && f.Gen == g.Gen
-		}
-		return true
-	})
+	none := machine.Every(before, step, func(g Seen, _ Start) bool { return !g.Down }) &&
+		machine.Every(before, step, func(g Seen, _ Apply) bool { return !g.Down }) &&
+		machine.Every(before, step, func(g Seen, f Cancel) bool { return g.Down && g.Runs && f.Gen == g.Gen })
 	_, down := step.To.(Terminated)
 	return none && down == after.Down && (!down || !after.Runs)
 }
 
 // rememberedOnce: after a trigger during a run, one more run begins right after it. No run begins without a trigger.
 func rememberedOnce(before, after Seen, step edge) bool {
-	wanted := machine.Each(before, step, func(g Seen, f Effect) bool {
-		_, starts := f.(Start)
-		return !starts || g.Owed
-	})
+	wanted := machine.Every(before, step, func(g Seen, _ Start) bool { return g.Owed })
 	s, running := step.To.(Running)
 	return wanted && after.Owed == (running && s.Again)
 }
 
 // appliedOnce: the summary of a run is applied once, when the run has finished, before the next run begins.
 func appliedOnce(before, after Seen, step edge) bool {
-	return !after.Done && machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case Start:
-			return !g.Done
-		case Apply:
-			return g.Done && f.Gen == g.Gen
-		case Cancel:
-		}
-		return true
-	})
+	return !after.Done && machine.Every(before, step, func(g Seen, _ Start) bool { return !g.Done }) &&
+		machine.Every(before, step, func(g Seen, f Apply) bool { return g.Done && f.Gen == g.Gen })
 }
 
 // genGrows: every run has a new generation number, and the state has the newest one.
 func genGrows(before, after Seen, step edge) bool {
-	grows := machine.Each(before, step, func(g Seen, f Effect) bool {
-		s, starts := f.(Start)
-		return !starts || s.Gen > g.Gen
-	})
+	grows := machine.Every(before, step, func(g Seen, s Start) bool { return s.Gen > g.Gen })
 	idle, is := step.To.(Idle)
 	return grows && (!is || idle.Gen == after.Gen)
 }

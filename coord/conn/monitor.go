@@ -67,60 +67,30 @@ func (g Seen) Effect(_ edge, f Effect) Seen {
 // teardownOnce: the children are told to end once, the transport is released once, and the session is removed from the server
 // once, as the last effect.
 func teardownOnce(before, after Seen, step edge) bool {
-	once := machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f.(type) {
-		case StopChildren:
-			return !g.Stopping
-		case ReleaseTransport:
-			return !g.Released
-		case Forget:
-			return g.Released && !g.Forgotten
-		case AnnounceSession, StartVAD, StopVAD, ArmGrace:
-		}
-		return !g.Forgotten
-	})
+	once := machine.Every(before, step, func(g Seen, _ Effect) bool { return !g.Forgotten }) &&
+		machine.Every(before, step, func(g Seen, _ StopChildren) bool { return !g.Stopping }) &&
+		machine.Every(before, step, func(g Seen, _ ReleaseTransport) bool { return !g.Released }) &&
+		machine.Every(before, step, func(g Seen, _ Forget) bool { return g.Released })
 	_, closed := step.To.(Closed)
 	return once && closed == (after.Released && after.Forgotten)
 }
 
 // noVADAfterClosing: turn detection is off before the children are told to end, and stays off.
 func noVADAfterClosing(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f.(type) {
-		case StartVAD:
-			return !g.Stopping
-		case StopChildren:
-			return !g.VAD
-		case AnnounceSession, StopVAD, ArmGrace, ReleaseTransport, Forget:
-		}
-		return true
-	})
+	return machine.Every(before, step, func(g Seen, _ StartVAD) bool { return !g.Stopping }) &&
+		machine.Every(before, step, func(g Seen, _ StopChildren) bool { return !g.VAD })
 }
 
 // releaseAfterChildren: the transport is released only when every child has ended.
 func releaseAfterChildren(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f.(type) {
-		case ReleaseTransport, Forget:
-			return g.Joined
-		case AnnounceSession, StartVAD, StopVAD, ArmGrace, StopChildren:
-		}
-		return true
-	})
+	return machine.Every(before, step, func(g Seen, _ ReleaseTransport) bool { return g.Joined }) &&
+		machine.Every(before, step, func(g Seen, _ Forget) bool { return g.Joined })
 }
 
 // vadPaired: every start of turn detection is followed by one stop. The state and the monitor agree on whether it is on.
 func vadPaired(before, after Seen, step edge) bool {
-	paired := machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f.(type) {
-		case StartVAD:
-			return !g.VAD
-		case StopVAD:
-			return g.VAD
-		case AnnounceSession, ArmGrace, StopChildren, ReleaseTransport, Forget:
-		}
-		return true
-	})
+	paired := machine.Every(before, step, func(g Seen, _ StartVAD) bool { return !g.VAD }) &&
+		machine.Every(before, step, func(g Seen, _ StopVAD) bool { return g.VAD })
 	on := false
 	switch s := step.To.(type) {
 	case Live:
@@ -137,16 +107,9 @@ func vadPaired(before, after Seen, step edge) bool {
 
 // announcedOnceAndFirst: session.created is the first event that a client gets, and comes once.
 func announcedOnceAndFirst(before, after Seen, step edge) bool {
-	first := machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f.(type) {
-		case AnnounceSession:
-			return !g.Announced
-		case StartVAD, ArmGrace:
-			return g.Announced
-		case StopVAD, StopChildren, ReleaseTransport, Forget:
-		}
-		return true
-	})
+	first := machine.Every(before, step, func(g Seen, _ AnnounceSession) bool { return !g.Announced }) &&
+		machine.Every(before, step, func(g Seen, _ StartVAD) bool { return g.Announced }) &&
+		machine.Every(before, step, func(g Seen, _ ArmGrace) bool { return g.Announced })
 	return first && (!Up(step.To) || after.Announced)
 }
 

@@ -62,44 +62,24 @@ func (g Seen) Effect(step edge, f Effect) Seen {
 
 // oneDraft: at most one draft is at work, and each has a new generation number.
 func oneDraft(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		s, starts := f.(Start)
-		return !starts || !g.Works && s.Gen > g.Gen
-	})
+	return machine.Every(before, step, func(g Seen, s Start) bool { return !g.Works && s.Gen > g.Gen })
 }
 
 // aloneAtWork: no draft begins while a body runs or after the end of the session, and none is at work beside a body.
 func aloneAtWork(before, after Seen, step edge) bool {
-	return !(after.Body && after.Works) && machine.Each(before, step, func(g Seen, f Effect) bool {
-		_, starts := f.(Start)
-		return !starts || !g.Body && !g.Down
-	})
+	return !(after.Body && after.Works) && machine.Every(before, step, func(g Seen, _ Start) bool { return !g.Body && !g.Down })
 }
 
 // adoptedWhenCertain: a draft is adopted at most once, after its turn was committed, by a body with the same input; and then it is adopted.
 func adoptedWhenCertain(before, _ Seen, step edge) bool {
 	began, begins := step.Event.(Began)
-	adopts := 0
-	certain := machine.Each(before, step, func(g Seen, f Effect) bool {
-		a, is := f.(Adopt)
-		if is {
-			adopts++
-		}
-		return !is || g.Works && g.Committed && a.Gen == g.Gen
-	})
-	want := 0
-	if begins && began.Matches && before.Works && before.Committed {
-		want = 1
-	}
-	return certain && adopts == want
+	certain := machine.Every(before, step, func(g Seen, a Adopt) bool { return g.Works && g.Committed && a.Gen == g.Gen })
+	return certain && machine.Once[Adopt](step, begins && began.Matches && before.Works && before.Committed)
 }
 
 // stoppedOnce: only a draft at work is stopped.
 func stoppedOnce(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		s, stops := f.(Stop)
-		return !stops || g.Works && s.Gen == g.Gen
-	})
+	return machine.Every(before, step, func(g Seen, s Stop) bool { return g.Works && s.Gen == g.Gen })
 }
 
 // goneWhenWrong: an event that makes a draft wrong leaves none at work.

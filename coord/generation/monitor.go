@@ -59,10 +59,7 @@ func (g Seen) Effect(_ edge, f Effect) Seen {
 
 // runOnce: a body runs at most once, and only after it was asked for.
 func runOnce(before, _ Seen, step edge) bool {
-	once := machine.Each(before, step, func(g Seen, f Effect) bool {
-		_, runs := f.(Run)
-		return !runs || g.Asked && !g.Ran && !g.Due
-	})
+	once := machine.Every(before, step, func(g Seen, _ Run) bool { return g.Asked && !g.Ran && !g.Due })
 	_, waiting := step.From.(Waiting)
 	_, begins := step.Event.(Begin)
 	runs := len(step.Effects) > 0 && step.Effects[0] == Effect(Run{})
@@ -71,35 +68,21 @@ func runOnce(before, _ Seen, step edge) bool {
 
 // closeOnce: the terminal event is announced exactly once, and the state says whether it is.
 func closeOnce(before, after Seen, step edge) bool {
-	once := machine.Each(before, step, func(g Seen, f Effect) bool {
-		_, closes := f.(Close)
-		return !closes || !g.Closed
-	})
+	once := machine.Every(before, step, func(g Seen, _ Close) bool { return !g.Closed })
 	_, terminal := step.Event.(Terminal)
 	return once && Closed(step.To) == after.Closed && (after.Closed == (before.Closed || terminal))
 }
 
 // nothingAfterClose: after the terminal event no body begins.
 func nothingAfterClose(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		_, runs := f.(Run)
-		return !runs || !g.Closed
-	})
+	return machine.Every(before, step, func(g Seen, _ Run) bool { return !g.Closed })
 }
 
 // If a body was asked for, its end is reported exactly once, and only after BodyOver. A body reports BodyOver itself. For a body that never
 // began, BodyOver follows ReportRefused.
 func endIsReported(before, after Seen, step edge) bool {
-	once := machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f.(type) {
-		case ReportOver:
-			return g.Asked && !g.Reported && !g.Runs && !g.Due
-		case ReportRefused:
-			return g.Asked && !g.Ran && !g.Due && !g.Reported
-		case Run, Stop, Close:
-		}
-		return true
-	})
+	once := machine.Every(before, step, func(g Seen, _ ReportOver) bool { return g.Asked && !g.Reported && !g.Runs && !g.Due }) &&
+		machine.Every(before, step, func(g Seen, _ ReportRefused) bool { return g.Asked && !g.Ran && !g.Due && !g.Reported })
 	_, over := step.Event.(BodyOver)
 	pending := before.Runs || before.Due
 	_, waiting := step.To.(Waiting)
@@ -109,18 +92,8 @@ func endIsReported(before, after Seen, step edge) bool {
 
 // Only goroutines that run are stopped, and a cancel of a body that runs stops it.
 func stopOnlyWhatRuns(before, _ Seen, step edge) bool {
-	stops := 0
-	for _, f := range step.Effects {
-		if _, is := f.(Stop); is {
-			stops++
-		}
-	}
 	_, cancel := step.Event.(Cancel)
-	want := 0
-	if cancel && before.Runs && !before.Closed {
-		want = 1
-	}
-	return stops == want
+	return machine.Once[Stop](step, cancel && before.Runs && !before.Closed)
 }
 
 // The state is Ended exactly when the terminal event is announced and no body runs or is awaited.

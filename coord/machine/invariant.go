@@ -44,15 +44,43 @@ func See[S, E Named, F any, G Memory[S, E, F, G]](g G, step Edge[S, E, F]) G {
 	return g
 }
 
-// Each reports whether holds is true for every effect of step. holds gets what the monitor remembers right before the effect.
+// Every reports whether holds is true for every effect of step that is a T. holds gets what the monitor remembers right before the effect.
 // before is what it remembered before the step.
-func Each[S, E Named, F any, G Memory[S, E, F, G]](before G, step Edge[S, E, F], holds func(G, F) bool) bool {
+func Every[T any, S, E Named, F any, G Memory[S, E, F, G]](before G, step Edge[S, E, F], holds func(G, T) bool) bool {
 	g := before.Event(step)
 	for _, f := range step.Effects {
-		if !holds(g, f) {
+		if t, is := any(f).(T); is && !holds(g, t) {
 			return false
 		}
 		g = g.Effect(step, f)
 	}
 	return true
+}
+
+// Count returns how many effects of step are a T.
+func Count[T any, S, E Named, F any](step Edge[S, E, F]) int {
+	n := 0
+	for _, f := range step.Effects {
+		if _, is := any(f).(T); is {
+			n++
+		}
+	}
+	return n
+}
+
+// Once reports whether step has one effect T if it is wanted, and none if it is not.
+func Once[T any, S, E Named, F any](step Edge[S, E, F], wanted bool) bool {
+	n := Count[T](step)
+	return n == 0 && !wanted || n == 1 && wanted
+}
+
+// Times returns how often f is among the effects of step.
+func Times[S, E Named, F comparable](step Edge[S, E, F], f F) int {
+	n := 0
+	for _, x := range step.Effects {
+		if x == f {
+			n++
+		}
+	}
+	return n
 }

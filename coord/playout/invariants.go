@@ -1,49 +1,26 @@
 package playout
 
-import (
-	"slices"
-
-	"github.com/antiphon-rt/antiphon/coord/machine"
-)
+import "github.com/antiphon-rt/antiphon/coord/machine"
 
 // The invariants of the machine: one function for each, which reports whether one step keeps it.
 
 // nothingHeardAfterCleared: a response that was cut or has ended does not play again. A response is silent before it is
 // announced as cleared.
 func nothingHeardAfterCleared(before, after Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case Play:
-			return f.Resp > g.Ended && f.Resp == g.Resp
-		case RewindAndResume:
-			return f.Resp > g.Ended && f.Resp == g.Resp
-		case EmitStarted:
-			return f.Resp > g.Ended && f.Resp == g.Resp
-		case EmitCleared:
-			return f.Resp == g.Ended && !g.Sounds
-		case Hold, AwaitReady, Drop, EmitStopped, EmitRejected, AwaitHeard, Truncate:
-		}
-		return true
-	}) && (!after.Down || !after.Sounds && after.Resp == 0)
+	return machine.Every(before, step, func(g Seen, f Play) bool { return f.Resp > g.Ended && f.Resp == g.Resp }) &&
+		machine.Every(before, step, func(g Seen, f RewindAndResume) bool { return f.Resp > g.Ended && f.Resp == g.Resp }) &&
+		machine.Every(before, step, func(g Seen, f EmitStarted) bool { return f.Resp > g.Ended && f.Resp == g.Resp }) &&
+		machine.Every(before, step, func(g Seen, f EmitCleared) bool { return f.Resp == g.Ended && !g.Sounds }) &&
+		(!after.Down || !after.Sounds && after.Resp == 0)
 }
 
 // truncateWithinSent: an item is truncated at the position that the client reports, or at which its response was held, or up to
 // which it was sent when the clear came. Each dropped response is truncated once, after it was announced as cleared, or the
 // machine still waits for the client's report.
 func truncateWithinSent(before, after Seen, step edge) bool {
-	cuts, drops := 0, 0
-	within := machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case Truncate:
-			cuts++
-			return f.End == g.At && f.Resp == g.Ended && !g.Started
-		case Drop:
-			drops++
-			return f.Resp == g.Resp
-		case Play, Hold, AwaitReady, RewindAndResume, EmitStarted, EmitStopped, EmitCleared, EmitRejected, AwaitHeard:
-		}
-		return true
-	})
+	cuts, drops := machine.Count[Truncate](step), machine.Count[Drop](step)
+	within := machine.Every(before, step, func(g Seen, f Truncate) bool { return f.End == g.At && f.Resp == g.Ended && !g.Started }) &&
+		machine.Every(before, step, func(g Seen, f Drop) bool { return f.Resp == g.Resp })
 	if _, down := step.Event.(Shutdown); down {
 		return within && cuts == 0
 	}
@@ -61,20 +38,11 @@ func awaited(g Seen) int {
 // startedThenStoppedOrCleared: after an announced start comes one announced end: stopped if the response was sent to its end,
 // cleared if it was cut. If its end is played again, the start is announced again.
 func startedThenStoppedOrCleared(before, after Seen, step edge) bool {
-	paired := machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case EmitStarted:
-			return !g.Started && g.Sounds
-		case EmitStopped:
-			_, drained := step.Event.(Drained)
-			return g.Started && drained && f.Resp == g.Resp
-		case EmitCleared:
-			return g.Started
-		case Play, Hold, AwaitReady, RewindAndResume, Drop, EmitRejected, AwaitHeard, Truncate:
-		}
-		return true
-	})
-	if _, drained := step.Event.(Drained); drained && before.fits(step.Event) && after.Resp != 0 {
+	_, drained := step.Event.(Drained)
+	paired := machine.Every(before, step, func(g Seen, _ EmitStarted) bool { return !g.Started && g.Sounds }) &&
+		machine.Every(before, step, func(g Seen, f EmitStopped) bool { return g.Started && drained && f.Resp == g.Resp }) &&
+		machine.Every(before, step, func(g Seen, _ EmitCleared) bool { return g.Started })
+	if drained && before.fits(step.Event) && after.Resp != 0 {
 		return false
 	}
 	return paired && started(step.To) == after.Started && (!after.Sounds || after.Started)
@@ -123,15 +91,9 @@ func holdEndsByVerdict(before, after Seen, step edge) bool {
 
 // silentWhileHeld: the audio of a response goes out exactly in the state Playing. The driver gets one Hold when a hold begins.
 func silentWhileHeld(_, after Seen, step edge) bool {
-	holds := 0
-	for _, f := range step.Effects {
-		if _, hold := f.(Hold); hold {
-			holds++
-		}
-	}
 	_, was := step.From.(Held)
 	_, is := step.To.(Held)
-	if (holds == 1) != (is && !was) || holds > 1 {
+	if !machine.Once[Hold](step, is && !was) {
 		return false
 	}
 	switch s := step.To.(type) {
@@ -152,16 +114,8 @@ func silentWhileHeld(_, after Seen, step edge) bool {
 // the client reported. If the client has not been told of it, it plays from its beginning. A response that may begin does begin. Audio
 // that the far end has not received is played again, at once if the response is not held.
 func noWordLost(before, after Seen, step edge) bool {
-	goesOn := machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case Play:
-			return !g.known()
-		case RewindAndResume:
-			return g.known() && f.From == g.At
-		case Hold, AwaitReady, Drop, EmitStarted, EmitStopped, EmitCleared, EmitRejected, AwaitHeard, Truncate:
-		}
-		return true
-	})
+	goesOn := machine.Every(before, step, func(g Seen, _ Play) bool { return !g.known() }) &&
+		machine.Every(before, step, func(g Seen, f RewindAndResume) bool { return g.known() && f.From == g.At })
 	if !before.fits(step.Event) {
 		return goesOn
 	}
@@ -176,35 +130,19 @@ func noWordLost(before, after Seen, step edge) bool {
 		return goesOn && after.Sounds == before.Rejected
 	case Missed:
 		held := before.Resp != 0 && !before.Sounds || before.Resp == 0 && e.Candidate != 0
-		return goesOn && after.Sounds != held && rewinds(step) != held
+		return goesOn && after.Sounds != held && (machine.Count[RewindAndResume](step) > 0) != held
 	case Drained, Candidate, Confirm, Clear, Heard, HeardExpired, Shutdown:
 	}
 	return goesOn
 }
 
-// rewinds reports whether a response goes on from an earlier position in this step.
-func rewinds(step edge) bool {
-	return slices.ContainsFunc(step.Effects, func(f Effect) bool { _, is := f.(RewindAndResume); return is })
-}
-
 // readyIsAwaited: after each candidate of the client the machine waits for the client's ready. The response goes on only after that.
 func readyIsAwaited(before, after Seen, step edge) bool {
-	asks := 0
-	right := machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case AwaitReady:
-			asks++
-			return f.Candidate == g.Client && g.Awaits && !g.Sounds
-		case Play:
-			return !g.Awaits
-		case RewindAndResume:
-			return !g.Awaits
-		case Hold, Drop, EmitStarted, EmitStopped, EmitCleared, EmitRejected, AwaitHeard, Truncate:
-		}
-		return true
-	})
+	right := machine.Every(before, step, func(g Seen, f AwaitReady) bool { return f.Candidate == g.Client && g.Awaits && !g.Sounds }) &&
+		machine.Every(before, step, func(g Seen, _ Play) bool { return !g.Awaits }) &&
+		machine.Every(before, step, func(g Seen, _ RewindAndResume) bool { return !g.Awaits })
 	e, candidate := step.Event.(Candidate)
-	if wanted := candidate && e.Reports && before.fits(e); !right || asks > 1 || (asks == 1) != wanted {
+	if !right || !machine.Once[AwaitReady](step, candidate && e.Reports && before.fits(e)) {
 		return false
 	}
 	if s, held := step.To.(Held); held {
@@ -226,45 +164,23 @@ func heardIsAwaited(before, after Seen, step edge) bool {
 		case Begin, Drained, Candidate, Ready, ReadyExpired, Reject, Heard, HeardExpired, Missed, Shutdown:
 		}
 	}
-	asks := 0
-	right := machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case AwaitHeard:
-			asks++
-			return f.Resp == g.Ended && g.Resp == 0 && !g.Started
-		case Play:
-			return g.Cut == 0
-		case Hold:
-			return g.Cut == 0
-		case AwaitReady, RewindAndResume, Drop, EmitStarted, EmitStopped, EmitCleared, EmitRejected, Truncate:
-		}
-		return true
-	})
+	right := machine.Every(before, step, func(g Seen, f AwaitHeard) bool { return f.Resp == g.Ended && g.Resp == 0 && !g.Started }) &&
+		machine.Every(before, step, func(g Seen, _ Play) bool { return g.Cut == 0 }) &&
+		machine.Every(before, step, func(g Seen, _ Hold) bool { return g.Cut == 0 })
 	_, is := step.To.(Cut)
-	return right && asks <= 1 && (asks == 1) == wanted && is == (after.Cut != 0)
+	return right && machine.Once[AwaitHeard](step, wanted) && is == (after.Cut != 0)
 }
 
 // verdictOnce: the client is told once that its candidate was rejected, when the response goes on.
 func verdictOnce(before, after Seen, step edge) bool {
-	told := machine.Each(before, step, func(g Seen, f Effect) bool {
-		r, is := f.(EmitRejected)
-		return !is || g.Client != 0 && r.Candidate == g.Client && g.Sounds
-	})
+	told := machine.Every(before, step, func(g Seen, r EmitRejected) bool { return g.Client != 0 && r.Candidate == g.Client && g.Sounds })
 	return told && (!after.Sounds || after.Client == 0)
 }
 
 // genGrows: every segment has a new generation number, and the state has the newest one.
 func genGrows(before, after Seen, step edge) bool {
-	grows := machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case Play:
-			return f.Gen > g.Gen
-		case RewindAndResume:
-			return f.Gen > g.Gen
-		case Hold, AwaitReady, Drop, EmitStarted, EmitStopped, EmitCleared, EmitRejected, AwaitHeard, Truncate:
-		}
-		return true
-	})
+	grows := machine.Every(before, step, func(g Seen, f Play) bool { return f.Gen > g.Gen }) &&
+		machine.Every(before, step, func(g Seen, f RewindAndResume) bool { return f.Gen > g.Gen })
 	gen := after.Gen
 	switch s := step.To.(type) {
 	case Silent:

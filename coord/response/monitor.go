@@ -65,44 +65,29 @@ func (g Seen) Effect(_ edge, f Effect) Seen {
 
 // atMostOneLive: a response is announced only when the one before it has ended.
 func atMostOneLive(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		_, created := f.(EmitCreated)
-		return !created || g.Live == 0
-	})
+	return machine.Every(before, step, func(g Seen, _ EmitCreated) bool { return g.Live == 0 })
 }
 
 // atMostOneBody: a body starts only when the body before it has returned, cancelled or not.
 func atMostOneBody(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		_, starts := f.(StartBody)
-		return !starts || g.Body == 0
-	})
+	return machine.Every(before, step, func(g Seen, _ StartBody) bool { return g.Body == 0 })
 }
 
 // exactlyOneTerminal: every announced response gets one terminal event.
 func exactlyOneTerminal(before, after Seen, step edge) bool {
-	once := machine.Each(before, step, func(g Seen, f Effect) bool {
-		t, ends := f.(EmitTerminal)
-		return !ends || t.ID == g.Live || t.ID > g.Announced
-	})
+	once := machine.Every(before, step, func(g Seen, t EmitTerminal) bool { return t.ID == g.Live || t.ID > g.Announced })
 	return once && Live(step.To) == after.Live
 }
 
 // terminalAfterCreated: a response that was not announced gets no terminal event.
 func terminalAfterCreated(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		t, ends := f.(EmitTerminal)
-		return !ends || t.ID <= g.Announced
-	})
+	return machine.Every(before, step, func(g Seen, t EmitTerminal) bool { return t.ID <= g.Announced })
 }
 
 // noStartAfterShutdown: after the shutdown no response is announced and no body starts.
 func noStartAfterShutdown(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		_, created := f.(EmitCreated)
-		_, starts := f.(StartBody)
-		return !g.Down || !created && !starts
-	})
+	return machine.Every(before, step, func(g Seen, _ EmitCreated) bool { return !g.Down }) &&
+		machine.Every(before, step, func(g Seen, _ StartBody) bool { return !g.Down })
 }
 
 // staleIsHarmless: the report of a body that does not run changes nothing.
@@ -121,20 +106,10 @@ func doneOnceAndLast(_, after Seen, step edge) bool {
 // bodyIsLiveOrCancelled: a body starts for the live response. If the response ends before its body, the body is cancelled. Only a
 // body that runs is cancelled.
 func bodyIsLiveOrCancelled(before, after Seen, step edge) bool {
-	cancels := 0
-	ok := machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case StartBody:
-			return f.ID == g.Live
-		case CancelBody:
-			cancels++
-			return f.ID == g.Body
-		case EmitCreated, EmitTerminal, RejectActive, RejectNotActive:
-		}
-		return true
-	})
+	ok := machine.Every(before, step, func(g Seen, f StartBody) bool { return f.ID == g.Live }) &&
+		machine.Every(before, step, func(g Seen, f CancelBody) bool { return f.ID == g.Body })
 	orphaned := before.Body != 0 && before.Live == before.Body && after.Body == before.Body && after.Live != before.Body
-	return ok && (cancels == 1) == orphaned && cancels <= 1
+	return ok && machine.Once[CancelBody](step, orphaned)
 }
 
 // everyRequestIsAnswered: until the shutdown, every Create leads to an announced response or is refused. A turn that may interrupt is never
@@ -145,12 +120,8 @@ func everyRequestIsAnswered(before, _ Seen, step edge) bool {
 	}
 	once := func(answers ...Effect) bool {
 		n := 0
-		for _, f := range step.Effects {
-			for _, a := range answers {
-				if f == a {
-					n++
-				}
-			}
+		for _, a := range answers {
+			n += machine.Times(step, a)
 		}
 		return n == 1
 	}

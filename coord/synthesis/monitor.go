@@ -47,10 +47,7 @@ func (g Seen) Effect(_ edge, f Effect) Seen {
 
 // wakeOnce: Wake comes once, when the worker has ended.
 func wakeOnce(before, after Seen, step edge) bool {
-	once := machine.Each(before, step, func(g Seen, f Effect) bool {
-		_, wakes := f.(Wake)
-		return !wakes || g.Exited && !g.Woken
-	})
+	once := machine.Every(before, step, func(g Seen, _ Wake) bool { return g.Exited && !g.Woken })
 	return once && after.Woken == after.Exited
 }
 
@@ -63,54 +60,22 @@ func monotonic(_, after Seen, step edge) bool {
 
 // nothingSaidAfterClose: after the end the worker gets no more clauses.
 func nothingSaidAfterClose(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		_, says := f.(Say)
-		return !says || !g.Ended
-	})
+	return machine.Every(before, step, func(g Seen, _ Say) bool { return !g.Ended })
 }
 
 // everyClauseIsAnswered: every clause is given to the worker or refused, once.
 func everyClauseIsAnswered(_, _ Seen, step edge) bool {
-	answers := 0
-	for _, f := range step.Effects {
-		switch f := f.(type) {
-		case Say:
-			if step.Event != Enqueue(f) {
-				return false
-			}
-			answers++
-		case Refuse:
-			if step.Event != Enqueue(f) {
-				return false
-			}
-			answers++
-		case CloseQueue, StopWorker, Wake:
-		}
+	said, refused := machine.Count[Say](step), machine.Count[Refuse](step)
+	e, enqueue := step.Event.(Enqueue)
+	if !enqueue {
+		return said+refused == 0
 	}
-	_, enqueue := step.Event.(Enqueue)
-	return (answers == 1) == enqueue && answers <= 1
+	return said+refused == 1 && machine.Times[State, Event, Effect](step, Say(e))+machine.Times[State, Event, Effect](step, Refuse(e)) == 1
 }
 
 // workerIsTold: a worker that runs is told once that the text has ended, and is told of every cancel.
 func workerIsTold(before, _ Seen, step edge) bool {
-	closes, stops := 0, 0
-	for _, f := range step.Effects {
-		switch f.(type) {
-		case CloseQueue:
-			closes++
-		case StopWorker:
-			stops++
-		case Say, Refuse, Wake:
-		}
-	}
 	_, finish := step.Event.(Finish)
 	_, cancel := step.Event.(Cancel)
-	wantClose, wantStop := 0, 0
-	if finish && !before.Ended {
-		wantClose = 1
-	}
-	if cancel && !before.Exited {
-		wantStop = 1
-	}
-	return closes == wantClose && stops == wantStop
+	return machine.Once[CloseQueue](step, finish && !before.Ended) && machine.Once[StopWorker](step, cancel && !before.Exited)
 }

@@ -9,18 +9,9 @@ import (
 // oneStreamATurn: the machine has one stream at a time, of one turn. It opens no stream while it still owes a text. The state and the monitor
 // agree on the turn.
 func oneStreamATurn(before, after Seen, step edge) bool {
-	one := machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case OpenStream:
-			return g.Stream == 0 && g.Due == 0
-		case CloseInput:
-			return f.Turn == g.Stream && g.Due == 0
-		case DecodeWhole:
-			return g.Stream == 0 && (g.Due == 0 || g.Due == f.Turn)
-		case CloseStream, Degrade, DeliverText, DeliverFailure:
-		}
-		return true
-	})
+	one := machine.Every(before, step, func(g Seen, _ OpenStream) bool { return g.Stream == 0 && g.Due == 0 }) &&
+		machine.Every(before, step, func(g Seen, f CloseInput) bool { return f.Turn == g.Stream && g.Due == 0 }) &&
+		machine.Every(before, step, func(g Seen, f DecodeWhole) bool { return g.Stream == 0 && (g.Due == 0 || g.Due == f.Turn) })
 	return one && TurnOf(step.To) == max(after.Stream, after.Due)
 }
 
@@ -33,10 +24,8 @@ func eouNotLost(_, after Seen, step edge) bool {
 // unavailableIsSticky: after the back end has refused the stream of an open turn, the machine asks it for no other stream, and
 // reports this once.
 func unavailableIsSticky(before, after Seen, step edge) bool {
-	once := machine.Each(before, step, func(g Seen, f Effect) bool {
-		_, degrades := f.(Degrade)
-		return !g.Degraded && (!degrades || g.Stream == 0)
-	})
+	once := machine.Every(before, step, func(g Seen, _ Effect) bool { return !g.Degraded }) &&
+		machine.Every(before, step, func(g Seen, _ Degrade) bool { return g.Stream == 0 })
 	_, was := step.From.(Unavailable)
 	_, is := step.To.(Unavailable)
 	return once && is == after.Degraded && (!was || is)
@@ -45,16 +34,8 @@ func unavailableIsSticky(before, after Seen, step edge) bool {
 // everyFinishIsAnswered: a turn whose audio has ended gets its text or a failure, once. This includes a turn that was committed
 // without a stream.
 func everyFinishIsAnswered(before, after Seen, step edge) bool {
-	once := machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case DeliverText:
-			return f.Turn == g.Due && step.Event == Done{f.Turn, f.Empty}
-		case DeliverFailure:
-			return f.Turn == g.Due
-		case OpenStream, CloseInput, DecodeWhole, CloseStream, Degrade:
-		}
-		return true
-	})
+	once := machine.Every(before, step, func(g Seen, f DeliverText) bool { return f.Turn == g.Due && step.Event == Done{f.Turn, f.Empty} }) &&
+		machine.Every(before, step, func(g Seen, f DeliverFailure) bool { return f.Turn == g.Due })
 	s, finalizing := step.To.(Finalizing)
 	switch e := step.Event.(type) {
 	case Finish:
@@ -83,28 +64,14 @@ func wordsAreTriedTwice(before, _ Seen, step edge) bool {
 		unwanted = true
 	case Open, Ready, Refuse, EOU, Resumed, Finish, Decode, Done, Failed:
 	}
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f.(type) {
-		case DecodeWhole:
-			return !g.Whole
-		case DeliverFailure:
-			return g.Whole || unwanted
-		case OpenStream, CloseInput, CloseStream, Degrade, DeliverText:
-		}
-		return true
-	})
+	return machine.Every(before, step, func(g Seen, _ DecodeWhole) bool { return !g.Whole }) &&
+		machine.Every(before, step, func(g Seen, _ DeliverFailure) bool { return g.Whole || unwanted })
 }
 
 // noStreamIsLeft: a stream or a decoding that is no longer wanted is closed, once. One that has ended by itself is not closed.
 func noStreamIsLeft(before, after Seen, step edge) bool {
-	closes := 0
-	right := machine.Each(before, step, func(g Seen, f Effect) bool {
-		c, closing := f.(CloseStream)
-		if closing {
-			closes++
-		}
-		return !closing || c.Turn == max(g.Stream, g.Due)
-	})
+	closes := machine.Count[CloseStream](step)
+	right := machine.Every(before, step, func(g Seen, c CloseStream) bool { return c.Turn == max(g.Stream, g.Due) })
 	works, idle := max(before.Stream, before.Due), max(after.Stream, after.Due) == 0
 	mustEnd, want := false, 0
 	switch e := step.Event.(type) {

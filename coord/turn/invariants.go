@@ -21,33 +21,15 @@ func coupled(_, after Seen, step edge) bool {
 
 // atMostOneTurnOpen: neither a turn nor a candidate opens while another one is open.
 func atMostOneTurnOpen(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case OpenCandidate:
-			return g.Open == 0 && g.Candidate == 0
-		case OpenTurn:
-			return g.Open == 0 && (g.Candidate == 0 || g.Candidate == f.Turn)
-		case RejectCandidate, BargeIn, EmitSpeechStarted, EmitSpeechStopped, EmitTimeout, ArmFallback, AskGate,
-			CommitTurn, DiscardTurn:
-		}
-		return true
-	})
+	return machine.Every(before, step, func(g Seen, _ OpenCandidate) bool { return g.Open == 0 && g.Candidate == 0 }) &&
+		machine.Every(before, step, func(g Seen, f OpenTurn) bool { return g.Open == 0 && (g.Candidate == 0 || g.Candidate == f.Turn) })
 }
 
 // everyTurnEndsOnce: a turn is committed or discarded, once. Every Commit of the client commits a turn. Only the new turn of a Commit or an
 // IdleTimeout is committed without having been open.
 func everyTurnEndsOnce(before, _ Seen, step edge) bool {
-	once := machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case CommitTurn:
-			return f.Turn == g.Open || g.Open == 0 && f.Turn > g.Newest
-		case DiscardTurn:
-			return f.Turn == g.Open
-		case OpenCandidate, RejectCandidate, OpenTurn, BargeIn, EmitSpeechStarted, EmitSpeechStopped, EmitTimeout,
-			ArmFallback, AskGate:
-		}
-		return true
-	})
+	once := machine.Every(before, step, func(g Seen, f CommitTurn) bool { return f.Turn == g.Open || g.Open == 0 && f.Turn > g.Newest }) &&
+		machine.Every(before, step, func(g Seen, f DiscardTurn) bool { return f.Turn == g.Open })
 	if _, manual := step.Event.(Commit); manual {
 		n := len(step.Effects)
 		if n == 0 {
@@ -61,34 +43,19 @@ func everyTurnEndsOnce(before, _ Seen, step edge) bool {
 
 // bargeInOnlyFromSpeech: only a confirmed candidate interrupts, and only speech opens a candidate.
 func bargeInOnlyFromSpeech(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case OpenCandidate:
-			return f.Turn == g.Voice
-		case BargeIn:
-			return f.Turn == g.Due && f.Turn == g.Open && f.Turn == g.Speech
-		case RejectCandidate, OpenTurn, EmitSpeechStarted, EmitSpeechStopped, EmitTimeout, ArmFallback, AskGate,
-			CommitTurn, DiscardTurn:
-		}
-		return true
-	})
+	return machine.Every(before, step, func(g Seen, f OpenCandidate) bool { return f.Turn == g.Voice }) &&
+		machine.Every(before, step, func(g Seen, f BargeIn) bool { return f.Turn == g.Due && f.Turn == g.Open && f.Turn == g.Speech })
 }
 
 // bargeInBeforeCommit: a confirmed candidate interrupts in the same step, before its turn is committed.
 func bargeInBeforeCommit(before, after Seen, step edge) bool {
-	first := machine.Each(before, step, func(g Seen, f Effect) bool {
-		_, commits := f.(CommitTurn)
-		return !commits || g.Due == 0
-	})
+	first := machine.Every(before, step, func(g Seen, _ CommitTurn) bool { return g.Due == 0 })
 	return first && after.Due == 0
 }
 
 // candidateEndsByVerdict: a candidate is confirmed or rejected once, by its own verdict.
 func candidateEndsByVerdict(before, after Seen, step edge) bool {
-	once := machine.Each(before, step, func(g Seen, f Effect) bool {
-		r, rejects := f.(RejectCandidate)
-		return !rejects || r.Turn == g.Candidate
-	})
+	once := machine.Every(before, step, func(g Seen, r RejectCandidate) bool { return r.Turn == g.Candidate })
 	if before.Candidate == 0 || after.Candidate == before.Candidate {
 		return once
 	}
@@ -107,18 +74,10 @@ func candidateEndsByVerdict(before, after Seen, step edge) bool {
 
 // speechStopsOnce: after every announced start of speech, its end is announced once, before the turn ends.
 func speechStopsOnce(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case EmitSpeechStarted:
-			return g.Speech == 0 && f.Turn == g.Open
-		case EmitSpeechStopped:
-			return g.Speech == f.Turn && f.Turn == g.Open
-		case CommitTurn, DiscardTurn:
-			return g.Speech == 0
-		case OpenCandidate, RejectCandidate, OpenTurn, BargeIn, EmitTimeout, ArmFallback, AskGate:
-		}
-		return true
-	})
+	return machine.Every(before, step, func(g Seen, f EmitSpeechStarted) bool { return g.Speech == 0 && f.Turn == g.Open }) &&
+		machine.Every(before, step, func(g Seen, f EmitSpeechStopped) bool { return g.Speech == f.Turn && f.Turn == g.Open }) &&
+		machine.Every(before, step, func(g Seen, _ CommitTurn) bool { return g.Speech == 0 }) &&
+		machine.Every(before, step, func(g Seen, _ DiscardTurn) bool { return g.Speech == 0 })
 }
 
 // staleIsHarmless: an event of another turn, of an older timer, or of an older question to the gate changes nothing.
@@ -185,14 +144,9 @@ func eouNotLost(before, after Seen, step edge) bool {
 // passes. A gate that refuses leads to a timer, and one that finds no words to the end of the turn.
 func everyPauseEnds(before, after Seen, step edge) bool {
 	wanted := func() bool {
-		arms := 0
-		for _, f := range step.Effects {
-			if f == (ArmFallback{after.Open, after.Armed, pause(step.Event)}) {
-				arms++
-			}
-		}
+		arm := ArmFallback{after.Open, after.Armed, pause(step.Event)}
 		s, speaking := step.To.(Speaking)
-		return speaking && arms == 1 && after.Armed == s.Gen && after.Armed > before.Armed
+		return speaking && machine.Times[State, Event, Effect](step, arm) == 1 && after.Armed == s.Gen && after.Armed > before.Armed
 	}
 	if before.Open == 0 || !fits(before, step) {
 		return true
@@ -246,8 +200,5 @@ func timeoutBeforeCommit(before, _ Seen, step edge) bool {
 func commitSaysWhose(before, _ Seen, step edge) bool {
 	_, byClient := step.Event.(Commit)
 	_, wordless := step.Event.(IdleTimeout)
-	return machine.Each(before, step, func(_ Seen, f Effect) bool {
-		c, commits := f.(CommitTurn)
-		return !commits || c.ByClient == byClient && c.Wordless == wordless
-	})
+	return machine.Every(before, step, func(_ Seen, c CommitTurn) bool { return c.ByClient == byClient && c.Wordless == wordless })
 }

@@ -63,31 +63,15 @@ func failsClosed(before, after Seen, step edge) bool {
 
 // oneVerdict: a turn is admitted or refused at most once, and asked about at most once.
 func oneVerdict(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f.(type) {
-		case Admit, Refuse:
-			return !g.Admitted && !g.Refused
-		case Verify:
-			return !g.Asked && !g.Admitted && !g.Refused
-		case Trust:
-		}
-		return true
-	})
+	return machine.Every(before, step, func(g Seen, _ Admit) bool { return !g.Admitted && !g.Refused }) &&
+		machine.Every(before, step, func(g Seen, _ Refuse) bool { return !g.Admitted && !g.Refused }) &&
+		machine.Every(before, step, func(g Seen, _ Verify) bool { return !g.Asked && !g.Admitted && !g.Refused })
 }
 
 // trustIsEarned: a turn earns trust exactly when its own voice is recognised and the session asks for the first turn alone.
 func trustIsEarned(before, _ Seen, step edge) bool {
 	_, matched := step.Event.(Matched)
-	earned := 0
-	if matched && before.Asked && before.First && !before.Admitted && !before.Refused {
-		earned = 1
-	}
-	for _, f := range step.Effects {
-		if _, trusts := f.(Trust); trusts {
-			earned--
-		}
-	}
-	return earned == 0
+	return machine.Once[Trust](step, matched && before.Asked && before.First && !before.Admitted && !before.Refused)
 }
 
 // stateAgrees: the state says what was asked and decided.

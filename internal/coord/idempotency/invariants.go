@@ -10,28 +10,19 @@ import (
 
 // requestIsProcessedOnlyOnce: after a request was sent that must not be repeated, none is sent again.
 func requestIsProcessedOnlyOnce(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		_, sends := f.(Forward)
-		return !sends || !g.Risked
-	})
+	return machine.Every(before, step, func(g Seen, _ Forward) bool { return !g.Risked })
 }
 
 // atMostOneHolder: a try gets the lock only if no other try holds it. The state and the monitor agree on the holder.
 func atMostOneHolder(before, after Seen, step edge) bool {
-	once := machine.Each(before, step, func(g Seen, f Effect) bool {
-		_, grants := f.(Grant)
-		return !grants || g.Holder == 0
-	})
+	once := machine.Every(before, step, func(g Seen, _ Grant) bool { return g.Holder == 0 })
 	s, _ := step.To.(Locked)
 	return once && s.Try == after.Holder && s.Sent == after.Sent && s.Safe == after.Safe
 }
 
 // onlyTheHolderSends: only the try that holds the lock sends its request, once for each lease.
 func onlyTheHolderSends(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		send, sends := f.(Forward)
-		return !sends || send.Try == g.Holder && !g.Sent
-	})
+	return machine.Every(before, step, func(g Seen, send Forward) bool { return send.Try == g.Holder && !g.Sent })
 }
 
 // everyTryIsAnswered: every event of a try gets one answer. No other try gets one.
@@ -44,10 +35,9 @@ func everyTryIsAnswered(_, _ Seen, step edge) bool {
 
 // everyTryGetsTheSameResponse: every try gets the response that the server gave. Replayed is set if another try has sent the request.
 func everyTryGetsTheSameResponse(before, after Seen, step edge) bool {
-	same := machine.Each(before, step, func(g Seen, f Effect) bool {
-		reply, replies := f.(Reply)
-		e, fresh := step.Event.(Processed)
-		return !replies || reply.Replayed == !fresh && (g.Done || fresh) && (!g.Done || reply.Response == g.Response) &&
+	e, fresh := step.Event.(Processed)
+	same := machine.Every(before, step, func(g Seen, reply Reply) bool {
+		return reply.Replayed == !fresh && (g.Done || fresh) && (!g.Done || reply.Response == g.Response) &&
 			(!fresh || reply.Response == e.Response)
 	})
 	s, cached := step.To.(Cached)
@@ -57,17 +47,8 @@ func everyTryGetsTheSameResponse(before, after Seen, step edge) bool {
 // otherPayloadIsRefused: a try is refused exactly if its request differs from the key's request.
 func otherPayloadIsRefused(before, after Seen, step edge) bool {
 	e, check := step.Event.(Check)
-	want := 0
-	if check && before.Payload != 0 && e.Payload != before.Payload {
-		want = 1
-	}
-	refused := 0
-	for _, f := range step.Effects {
-		if _, is := f.(Refuse); is {
-			refused++
-		}
-	}
-	return refused == want && (want == 0 || step.From == step.To) && payload(step.To) == after.Payload
+	other := check && before.Payload != 0 && e.Payload != before.Payload
+	return machine.Once[Refuse](step, other) && (!other || step.From == step.To) && payload(step.To) == after.Payload
 }
 
 // payload returns the content of the key's request, as s has it.
@@ -91,11 +72,7 @@ func unknownIsSaid(_, after Seen, step edge) bool {
 	if unknown != (after.Doubt != 0) || s.Try != after.Doubt {
 		return false
 	}
-	said := false
-	for _, f := range step.Effects {
-		_, is := f.(SayUnknown)
-		said = said || is
-	}
+	said := machine.Count[SayUnknown](step) > 0
 	switch e := step.Event.(type) {
 	case Check:
 		return said == (unknown && e.Payload == after.Payload)
@@ -166,14 +143,10 @@ func staleIsHarmless(before, _ Seen, step edge) bool {
 		return before.Holder != 0 && e.Lease == before.Lease || still && len(step.Effects) == 0
 	case Check:
 	}
-	return !stale || still && count(step, CheckAgain{asks(step.Event)}) == 1
+	return !stale || still && machine.Times[State, Event, Effect](step, CheckAgain{asks(step.Event)}) == 1
 }
 
 // waitersAreWoken: when the holder loses the lock, the tries that wait are woken.
 func waitersAreWoken(before, after Seen, step edge) bool {
-	want := 0
-	if before.Holder != 0 && after.Holder != before.Holder {
-		want = 1
-	}
-	return count(step, Wake{}) == want
+	return machine.Once[Wake](step, before.Holder != 0 && after.Holder != before.Holder)
 }

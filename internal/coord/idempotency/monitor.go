@@ -79,17 +79,6 @@ func (g Seen) Effect(step edge, f Effect) Seen {
 	return g
 }
 
-// count returns how often f is among the effects of step.
-func count(step edge, f Effect) int {
-	n := 0
-	for _, x := range step.Effects {
-		if x == f {
-			n++
-		}
-	}
-	return n
-}
-
 // answers returns the tries that the effects of step answer.
 func answers(step edge) []Try {
 	var out []Try

@@ -6,41 +6,26 @@ import "github.com/antiphon-rt/antiphon/coord/machine"
 
 // releasedIsStored: unless the call is broken, the events of a record are released only when the record is in the log. Nothing is released twice.
 func releasedIsStored(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		r, is := f.(Release)
-		return !is || g.Released < r.To && r.To <= g.Recorded && (r.To <= g.Stored || g.Broken || !g.Begun)
+	return machine.Every(before, step, func(g Seen, r Release) bool {
+		return g.Released < r.To && r.To <= g.Recorded && (r.To <= g.Stored || g.Broken || !g.Begun)
 	})
 }
 
 // oneAtATime: the store is asked for one thing at a time.
 func oneAtATime(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f.(type) {
-		case Append, AppendFull, AppendEnd, Look:
-			return g.Asked == 0
-		case Arm, Release, Break, Restore, Fence, Remove:
-		}
-		return true
-	})
+	return machine.Every(before, step, func(g Seen, _ Append) bool { return g.Asked == 0 }) &&
+		machine.Every(before, step, func(g Seen, _ AppendFull) bool { return g.Asked == 0 }) &&
+		machine.Every(before, step, func(g Seen, _ AppendEnd) bool { return g.Asked == 0 }) &&
+		machine.Every(before, step, func(g Seen, _ Look) bool { return g.Asked == 0 })
 }
 
 // doubtIsResolved: after an append whose outcome is not known, nothing is appended until the newest entry was read. An append has what is recorded, and a
 // full one is made only where the call is broken.
 func doubtIsResolved(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case Append:
-			return !g.Doubt && !g.Broken && f.To == g.Recorded && g.Stored < f.To
-		case AppendFull:
-			return !g.Doubt && g.Broken
-		case AppendEnd:
-			return !g.Doubt && !g.Broken && f.To == g.Recorded+1 && g.Over
-		case Look:
-			return g.Doubt
-		case Arm, Release, Break, Restore, Fence, Remove:
-		}
-		return true
-	})
+	return machine.Every(before, step, func(g Seen, f Append) bool { return !g.Doubt && !g.Broken && f.To == g.Recorded && g.Stored < f.To }) &&
+		machine.Every(before, step, func(g Seen, _ AppendFull) bool { return !g.Doubt && g.Broken }) &&
+		machine.Every(before, step, func(g Seen, f AppendEnd) bool { return !g.Doubt && !g.Broken && f.To == g.Recorded+1 && g.Over }) &&
+		machine.Every(before, step, func(g Seen, _ Look) bool { return g.Doubt })
 }
 
 // fencedIsSilent: when another server owns the call, the session ends, and this server writes and releases nothing more. The same holds after the end.
@@ -49,53 +34,26 @@ func fencedIsSilent(before, after Seen, step edge) bool {
 		return len(step.Effects) == 0 && after.Down
 	}
 	_, taken := step.Event.(Taken)
-	fences := 0
-	for _, f := range step.Effects {
-		if _, is := f.(Fence); is {
-			fences++
-		}
-	}
 	if taken && before.Begun && !before.Gone {
-		return fences == 1 && len(step.Effects) == 1 && after.Down
+		return machine.Count[Fence](step) == 1 && len(step.Effects) == 1 && after.Down
 	}
-	return fences == 0
+	return machine.Count[Fence](step) == 0
 }
 
 // brokenIsToldOnce: Break and Restore come in turns.
 func brokenIsToldOnce(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f.(type) {
-		case Break:
-			return !g.Broken
-		case Restore:
-			return g.Broken
-		case Arm, Append, AppendFull, AppendEnd, Look, Release, Fence, Remove:
-		}
-		return true
-	})
+	return machine.Every(before, step, func(g Seen, _ Break) bool { return !g.Broken }) &&
+		machine.Every(before, step, func(g Seen, _ Restore) bool { return g.Broken })
 }
 
 // restoredIsWhole: a call is journalled again when all that was released is in the log.
 func restoredIsWhole(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		_, is := f.(Restore)
-		return !is || g.Stored == g.Recorded && !g.Doubt && !g.Gone
-	})
+	return machine.Every(before, step, func(g Seen, _ Restore) bool { return g.Stored == g.Recorded && !g.Doubt && !g.Gone })
 }
 
 // removedAfterTheEnd: the log is removed only when its end is stored, and then at once.
 func removedAfterTheEnd(before, _ Seen, step edge) bool {
-	removes := 0
-	for _, f := range step.Effects {
-		if _, is := f.(Remove); is {
-			removes++
-		}
-	}
-	ended := 0
-	if !before.Down && before.Event(step).Ended {
-		ended = 1
-	}
-	return removes == ended
+	return machine.Once[Remove](step, !before.Down && before.Event(step).Ended)
 }
 
 // waitIsBounded: a time is armed for the oldest record that is withheld, and for the end of the log.

@@ -51,10 +51,7 @@ func (g Seen) Effect(_ edge, f Effect) Seen {
 
 // calledOnce: the tool is called once. The state and the monitor agree on it.
 func calledOnce(before, after Seen, step edge) bool {
-	once := machine.Each(before, step, func(g Seen, f Effect) bool {
-		_, calls := f.(Call)
-		return !calls || !g.Called
-	})
+	once := machine.Every(before, step, func(g Seen, _ Call) bool { return !g.Called })
 	switch step.To.(type) {
 	case Running:
 		return once && after.Called
@@ -68,39 +65,23 @@ func calledOnce(before, after Seen, step edge) bool {
 // onlyApproved: a call that needs approval is asked for, and made only after the approval.
 func onlyApproved(before, after Seen, step edge) bool {
 	e, completes := step.Event.(Complete)
-	return (!after.Called || !after.Asked || after.Approved) && machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f.(type) {
-		case Request:
-			return !g.Asked && !g.Called
-		case Call:
-			return (!g.Asked || g.Approved) && !(completes && e.Ask)
-		case Deliver, Deny, Lose:
-		}
-		return true
-	})
+	return (!after.Called || !after.Asked || after.Approved) &&
+		machine.Every(before, step, func(g Seen, _ Request) bool { return !g.Asked && !g.Called }) &&
+		machine.Every(before, step, func(g Seen, _ Call) bool { return (!g.Asked || g.Approved) && !(completes && e.Ask) })
 }
 
 // closedOnce: a call gets one outcome, and nothing comes after it.
 func closedOnce(before, after Seen, step edge) bool {
 	_, over := step.To.(Over)
 	_, cut := step.Event.(Cut)
-	return over == after.Closed && machine.Each(before, step, func(g Seen, _ Effect) bool { return !g.Closed && !cut })
+	return over == after.Closed && machine.Every(before, step, func(g Seen, _ Effect) bool { return !g.Closed && !cut })
 }
 
 // trueOutcome: the outcome says what has happened.
 func trueOutcome(before, _ Seen, step edge) bool {
-	return machine.Each(before, step, func(g Seen, f Effect) bool {
-		switch f.(type) {
-		case Deliver:
-			_, ended := step.Event.(Ended)
-			return ended && g.Called
-		case Deny:
-			return step.Event == Event(Answer{}) && !g.Called
-		case Lose:
-			_, lost := step.Event.(Lost)
-			return lost
-		case Request, Call:
-		}
-		return true
-	})
+	_, ended := step.Event.(Ended)
+	_, lost := step.Event.(Lost)
+	return machine.Every(before, step, func(g Seen, _ Deliver) bool { return ended && g.Called }) &&
+		machine.Every(before, step, func(g Seen, _ Deny) bool { return step.Event == Event(Answer{}) && !g.Called }) &&
+		machine.Every(before, step, func(_ Seen, _ Lose) bool { return lost })
 }

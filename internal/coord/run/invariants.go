@@ -2,10 +2,19 @@ package run
 
 // The invariants of the machine: one function for each, which reports whether one step keeps it.
 
+import (
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/coord/machine"
+)
+
+// has reports whether f is among the effects of step.
+func has(step edge, f Effect) bool { return slices.Contains(step.Effects, f) }
+
 // oneTerminal: a run ends once, and a run that has ended never changes. A reply to it is answered, and nothing else happens.
 func oneTerminal(before, after Seen, step edge) bool {
 	_, ended := Terminal(step.To)
-	still := !before.Ended || step.From == step.To && len(step.Effects) == kind[AnswerReply](step)
+	still := !before.Ended || step.From == step.To && len(step.Effects) == machine.Count[AnswerReply](step)
 	return still && ended == after.Ended
 }
 
@@ -13,10 +22,10 @@ func oneTerminal(before, after Seen, step edge) bool {
 func resultComesWithTerminal(before, _ Seen, step edge) bool {
 	last, ended := Terminal(step.To)
 	if before.Ended || !ended {
-		return kind[Conclude](step) == 0
+		return machine.Count[Conclude](step) == 0
 	}
 	_, result := at(step.Event)
-	return last.Result == result && kind[Conclude](step) == 1 && count(step, Conclude{step.To.Name(), result}) == 1
+	return last.Result == result && machine.Count[Conclude](step) == 1 && has(step, Conclude{step.To.Name(), result})
 }
 
 // waitsOnlyForAQuestion: a run waits only while a question is pending.
@@ -54,20 +63,20 @@ func everyReplyIsAnswered(before, _ Seen, step edge) bool {
 	e, reply := step.Event.(Reply)
 	switch {
 	case !reply:
-		return kind[AnswerReply](step) == 0 && kind[ReplyAccepted](step) == 0
+		return machine.Count[AnswerReply](step) == 0 && machine.Count[ReplyAccepted](step) == 0
 	case before.Waits && e.Interaction == before.Asked:
-		return kind[ReplyAccepted](step) == 1 && kind[AnswerReply](step) == 0
+		return machine.Count[ReplyAccepted](step) == 1 && machine.Count[AnswerReply](step) == 0
 	}
 	want := AnswerReply{Interaction: e.Interaction}
 	if e.Interaction == before.Asked {
 		want.Resolved = before.Resolved
 	}
-	return step.From == step.To && len(step.Effects) == 1 && count(step, want) == 1
+	return step.From == step.To && len(step.Effects) == 1 && has(step, want)
 }
 
 // nobodyDecidesForTheUser: if the policy requires the user's reply, no time-out ends the wait.
 func nobodyDecidesForTheUser(before, _ Seen, step edge) bool {
-	return kind[AutoDecided](step) == 0 || before.Policy == AutoDecide
+	return machine.Count[AutoDecided](step) == 0 || before.Policy == AutoDecide
 }
 
 // autoNeverWaits: with the policy auto a turn that needs input decides by itself, and its run never waits.
@@ -75,11 +84,8 @@ func autoNeverWaits(before, _ Seen, step edge) bool {
 	e, needs := step.Event.(TurnNeedsInput)
 	_, runs := step.From.(Running)
 	w, waits := step.To.(WaitingUser)
-	want := 0
-	if needs && runs && e.Policy == Auto && e.Attempt == before.Attempt {
-		want = 1
-	}
-	return !(waits && w.Policy == Auto) && kind[DecideAlone](step) == want && count(step, DecideAlone{before.Attempt}) == want
+	want := needs && runs && e.Policy == Auto && e.Attempt == before.Attempt
+	return !(waits && w.Policy == Auto) && machine.Once[DecideAlone](step, want) && (!want || has(step, DecideAlone{before.Attempt}))
 }
 
 // attemptsOnlyGrow: the attempt grows by one when a worker claims the run, and never gets smaller.
@@ -121,10 +127,10 @@ func seqIsContiguous(before, after Seen, step edge) bool {
 // everyChangeIsTold: a change of the state is published once, after the other messages of the step.
 func everyChangeIsTold(_, _ Seen, step edge) bool {
 	if !changes(step) {
-		return kind[StateChanged](step) == 0
+		return machine.Count[StateChanged](step) == 0
 	}
 	n := len(step.Effects)
-	if n == 0 || kind[StateChanged](step) != 1 {
+	if n == 0 || machine.Count[StateChanged](step) != 1 {
 		return false
 	}
 	f, last := step.Effects[n-1].(StateChanged)
@@ -186,11 +192,8 @@ func abandonedTurnIsStopped(before, after Seen, step edge) bool {
 		ownReport = true
 	case TurnStarted, Reply, Timeout, Cancel, Preserve, Reconcile, Resume:
 	}
-	want := 0
-	if ran && !ownReport && (!runs || after.Attempt != before.Attempt) {
-		want = 1
-	}
-	return kind[StopTurn](step) == want && count(step, StopTurn{before.Attempt}) == want
+	want := ran && !ownReport && (!runs || after.Attempt != before.Attempt)
+	return machine.Once[StopTurn](step, want) && (!want || has(step, StopTurn{before.Attempt}))
 }
 
 // timeoutIsArmed: if the policy allows it, a time-out is armed when the run begins to wait, and again after a restart.
@@ -198,9 +201,6 @@ func timeoutIsArmed(before, after Seen, step edge) bool {
 	kept, restart := step.Event.(Preserve)
 	begins := !before.Waits && after.Waits
 	keeps := restart && before.Waits && kept.Interaction == before.Asked && kept.Session == before.Session && kept.Session != 0
-	want := 0
-	if (begins || keeps) && after.Policy == AutoDecide {
-		want = 1
-	}
-	return kind[ArmTimeout](step) == want && count(step, ArmTimeout{after.Asked}) == want
+	want := (begins || keeps) && after.Policy == AutoDecide
+	return machine.Once[ArmTimeout](step, want) && (!want || has(step, ArmTimeout{after.Asked}))
 }

@@ -67,28 +67,6 @@ func see(g Seen, step edge) Seen {
 	return g
 }
 
-// count returns how often f is among the effects of step.
-func count(step edge, f Effect) int {
-	n := 0
-	for _, x := range step.Effects {
-		if x == f {
-			n++
-		}
-	}
-	return n
-}
-
-// kind returns how many effects of step are of type F.
-func kind[F Effect](step edge) int {
-	n := 0
-	for _, x := range step.Effects {
-		if _, is := x.(F); is {
-			n++
-		}
-	}
-	return n
-}
-
 // changes reports whether step changes the state.
 func changes(step edge) bool { return step.From.Name() != step.To.Name() }
 
