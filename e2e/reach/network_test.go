@@ -1,9 +1,12 @@
 package reach
 
 import (
+	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -128,19 +131,40 @@ END
 // fully-random (symmetric).
 const cone, symmetric = "", "fully-random"
 
-// inside starts the tests again in network namespaces of their own, and ends with their status.
+// inside starts each test again, all at once, in network namespaces of its own, and ends with their status. With -run it starts the chosen tests
+// in one program.
 func inside() {
 	args := []string{"--net", "--mount"}
 	if os.Getuid() != 0 {
 		args = append(args, "--user", "--map-root-user")
 	}
-	cmd := exec.Command("unshare", append(append(args, os.Args[0]), os.Args[1:]...)...)
-	cmd.Env = append(os.Environ(), roleVariable+"=tests")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "reach:", err)
-		os.Exit(1)
+	chosen := []string{""}
+	if flag.Parse(); flag.Lookup("test.run").Value.String() == "" {
+		list := exec.Command(os.Args[0], "-test.list", ".")
+		list.Env = append(os.Environ(), roleVariable+"=list")
+		names, err := list.Output()
+		if err != nil {
+			end(err)
+		}
+		chosen = strings.Fields(string(names))
 	}
-	os.Exit(0)
+	ended := make(chan error)
+	for _, name := range chosen {
+		cmd := exec.Command("unshare", slices.Concat(args, os.Args)...)
+		if name != "" {
+			cmd.Args = append(cmd.Args, "-test.run=^"+name+"$")
+		}
+		cmd.Env = append(os.Environ(), roleVariable+"=tests")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		go func() {
+			out, err := cmd.CombinedOutput()
+			_, _ = os.Stdout.Write(out) // nobody else could tell
+			ended <- err
+		}()
+	}
+	var failed error
+	for range chosen {
+		failed = errors.Join(failed, <-ended)
+	}
+	end(failed)
 }

@@ -48,6 +48,8 @@ func TestMain(m *testing.M) {
 		end(talk(job[clientJob]()))
 	case "image":
 		end(runImage(job[imageJob]()))
+	case "list":
+		os.Exit(m.Run())
 	case "tests":
 		if out, err := exec.Command("sh", "-euc", layout).CombinedOutput(); err != nil {
 			end(fmt.Errorf("%w: %s (scripts/setup.sh test installs what is missing)", err, out))
