@@ -1,6 +1,6 @@
 package web
 
-// The problems that the page can explain, with their texts and remedies.
+// The problems that the page can explain, with their texts and remedies. problemOf (view.go) finds the problem of a snapshot.
 
 // ProblemKind names what went wrong. Its text is the value of data-kind on
 // #error.

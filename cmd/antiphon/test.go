@@ -1,6 +1,6 @@
 package main
 
-// This file has `antiphon test`: it plays calls that files describe, against a server or against this one's configuration.
+// This file has `antiphon test`: it plays calls that files describe, against a server that runs or against one that it starts.
 
 import (
 	"bufio"

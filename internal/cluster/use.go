@@ -1,6 +1,7 @@
 package cluster
 
-// What principals use of the other servers: calls, and the budgets of requests and tokens.
+// What the other servers of the cluster publish about limits that all servers share: the calls of each principal, client secret and address, and
+// what was taken from the principals' budgets of requests and tokens.
 
 import (
 	"cmp"

@@ -1,6 +1,7 @@
 package config
 
-// The kinds: one table with all that may stand behind `kind:`. An adapter adds its kind here.
+// The kinds: one table with all that may stand behind `kind:`. An adapter adds its kind here. The kinds without a file of their own (assistant,
+// flite, scripted) have their fields here, too, and Env is what every kind gets.
 
 import (
 	"context"

@@ -1,4 +1,5 @@
-// Package load measures how busy a server is: how much of its audio is late, and how much processor time it uses.
+// Package load measures how busy a server is: how much of its audio is late, and how much processor time it uses. It also decides whether a
+// server that is so busy takes a further call (TooMuch).
 package load
 
 import (
