@@ -11,6 +11,7 @@ mkdir -p .cache/trace
 export ANTIPHON_TRACES="$PWD/.cache/trace"
 
 # What others wrote, side by side: the servers that e2e/peers runs, the bundlers of e2e/bundlers, the libopus of e2e/opus, and clients.
+scripts/npm-ci.sh axe e2e/browser/npm .cache/axe
 waited=
 for part in peers bundlers opus clients; do
 	"scripts/$part.sh" &

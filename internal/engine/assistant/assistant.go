@@ -9,6 +9,7 @@ package assistant
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -89,7 +90,7 @@ func countInput(r pipeline.Request) int {
 // answer returns the response to the last messages of a conversation.
 func (m *model) answer(messages []pipeline.Message) string {
 	if len(messages) == 0 {
-		return "Hello! Ask me something, or tell me to count."
+		return "Hello! " + abilities
 	}
 	last := messages[len(messages)-1]
 	switch {
@@ -117,7 +118,11 @@ func (m *model) answer(messages []pipeline.Message) string {
 	if len(w) == 0 {
 		return "I did not hear any words. Please say that again."
 	}
-	return "I heard: " + strings.Join(w, " ") + ". I do not know what to say to that. " + abilities
+	heard := "I heard: " + strings.Join(w, " ") + ". I cannot answer that. " + abilities
+	if saidBefore(messages, wayOn) {
+		return heard
+	}
+	return heard + " " + wayOn
 }
 
 // lastSaid returns the newest text of the user.
@@ -128,6 +133,13 @@ func lastSaid(messages []pipeline.Message) string {
 		}
 	}
 	return ""
+}
+
+// saidBefore reports whether the assistant has said the text in this conversation.
+func saidBefore(messages []pipeline.Message, text string) bool {
+	return slices.ContainsFunc(messages, func(m pipeline.Message) bool {
+		return m.Role == pipeline.RoleAssistant && strings.Contains(m.Text, text)
+	})
 }
 
 // words returns the words of a text in lower case, without punctuation. Signs of arithmetic are words.

@@ -65,18 +65,29 @@ func TestAnswers(t *testing.T) {
 		"count to one million":            "I can count from zero to one thousand. Tell me where to stop.",
 		"what time is it":                 "It is three oh five in the afternoon.",
 		"what day is it":                  "Today is Saturday, November twenty-first.",
-		"hello":                           "Hello! What can I do for you?",
+		"hello":                           "Hello! " + abilities + " What can I do for you?",
+		"Help!":                           abilities + " You can interrupt me at any time. " + wayOn,
 		"who are you":                     "I am a small assistant that lives inside this server. I need no network to talk to you.",
 		"set a timer for ten minutes":     "I cannot set timers: I speak only when I am spoken to, so I could not ring. But I can count for you.",
 		"repeat after me the sea is blue": "The sea is blue.",
 		"stop":                            "All right. I am listening.",
-		"the weather in spain":            "I heard: the weather in spain. I do not know what to say to that. " + abilities,
+		"the weather in spain":            "I heard: the weather in spain. I cannot answer that. " + abilities + " " + wayOn,
 	} {
 		t.Run(question, func(t *testing.T) {
 			text, _ := respond(t, said(question))
 			gomega.NewWithT(t).Expect(text).To(gomega.Equal(want))
 		})
 	}
+}
+
+// The assistant says once how to get one that can do more.
+func TestTheWayOnIsSaidOnce(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := said("why is the sky blue")
+	first, _ := respond(t, r)
+	r.Messages = append(r.Messages, pipeline.Message{Role: pipeline.RoleAssistant, Text: first}, pipeline.Message{Role: pipeline.RoleUser, Text: "and the sea"})
+	second, _ := respond(t, r)
+	g.Expect(second).To(gomega.Equal("I heard: and the sea. I cannot answer that. " + abilities))
 }
 
 func TestLongAnswers(t *testing.T) {

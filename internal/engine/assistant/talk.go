@@ -12,6 +12,9 @@ import (
 // abilities is the sentence that says what the assistant can do.
 const abilities = "I can count, do sums, tell you the time, repeat what you say, and tell you a story."
 
+// wayOn is the sentence that says how to get an agent that can do more.
+const wayOn = "I am the small assistant that is built in. For other questions this server can use a language model: type antiphon setup where it runs."
+
 // smallTalk has answers to common phrases. The first row with a phrase that the user has said is the answer.
 func smallTalk(w []string) (string, bool) {
 	for _, t := range []struct {
@@ -19,7 +22,7 @@ func smallTalk(w []string) (string, bool) {
 		phrases []string
 	}{
 		{"I am a small assistant that lives inside this server. I need no network to talk to you.", []string{"who are you", "what are you", "your name"}},
-		{abilities + " You can interrupt me at any time.", []string{"what can you do", "help", "can you do"}},
+		{abilities + " You can interrupt me at any time. " + wayOn, []string{"what can you do", "what can i say", "help", "can you do"}},
 		{"I am well, thank you. How are you?", []string{"how are you", "how do you do"}},
 		{"That is good to hear.", []string{"i am fine", "i'm fine", "i am good", "i'm good", "i am well"}},
 		{"You are welcome.", []string{"thank you", "thanks"}},
@@ -28,7 +31,7 @@ func smallTalk(w []string) (string, bool) {
 		{"Good evening to you.", []string{"good evening"}},
 		{"Yes, I hear you well.", []string{"can you hear me", "do you hear me"}},
 		{"All right. I am listening.", []string{"stop", "wait", "quiet", "enough", "never mind", "hold on", "be quiet"}},
-		{"Hello! What can I do for you?", []string{"hello", "hi", "hey", "hallo"}},
+		{"Hello! " + abilities + " What can I do for you?", []string{"hello", "hi", "hey", "hallo"}},
 		{"Good.", []string{"yes", "okay", "ok", "sure"}},
 		{"All right.", []string{"no"}},
 	} {

@@ -44,7 +44,7 @@ func New(_ context.Context, o Options) (*pipeline.Pipeline, error) {
 // Assistant returns the model of the pipeline alone.
 func Assistant(o Options) pipeline.Stage[pipeline.Model] {
 	return pipeline.Stage[pipeline.Model]{Impl: assistant.New(o.Now), Component: func() pipeline.Component {
-		return pipeline.Component{Stage: pipeline.StageModel, Name: "assistant", State: pipeline.StateReady, Detail: "built in"}
+		return pipeline.Component{Stage: pipeline.StageModel, Name: "assistant", State: pipeline.StateReady, Detail: "built in; antiphon setup attaches a language model"}
 	}}
 }
 
