@@ -17,17 +17,17 @@
 //
 // # Invariants
 //
-//   - LevelIsState: the level is what the state says.
-//   - NeverStuckDucked: while the level is down, a deadline runs that restores it.
-//   - CandidateOnce: an onset over a response is one candidate. The client sends it after the level is down.
+//   - LevelIsState: the level of the agent is the one that belongs to the state.
+//   - NeverStuckDucked: while the level is not full, the deadline of the waiting candidate runs. The deadline restores the level.
+//   - CandidateOnce: an onset while a response plays makes one new candidate. The client sends it once, after it has lowered the level.
 //   - AckIsAwaited: the client waits until playback reaches the position that the server named (Acked).
-//   - NoWordLost: when playback reaches this position, the client restores the level and then sends one SendReady. It says up
-//     to which position the user heard the response at full level.
-//   - NothingHeardAfterConfirm: an interrupted response is muted before the level goes up.
-//   - HeardOnce: for every response that the server interrupted, the client reports once what the user heard of it.
-//   - VerdictOnce: a candidate waits until its own verdict, its deadline, the interruption of its response, or the end of the
-//     connection.
-//   - StaleIsHarmless: an event of another candidate or of an older response changes nothing.
+//   - NoWordLost: when playback reaches the server's silence, the client sends one SendReady, after the level is full again. It names the
+//     position up to which the response was played at full level.
+//   - NothingHeardAfterConfirm: when the server has interrupted a response, the client mutes it once, before the level is full again.
+//   - HeardOnce: for every response that the server interrupted, the client reports once how far it has played it, after the mute.
+//   - VerdictOnce: the state and the monitor agree on the candidate that waits. It waits until its own verdict, its deadline, the interruption
+//     of its response, or the end of the connection.
+//   - StaleIsHarmless: an event of another candidate or of an older response changes nothing. Nor does any event after the end.
 //
 // Liveness, if every deadline fires: a lowered level goes up, and the wait of every candidate ends.
 //

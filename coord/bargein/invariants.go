@@ -1,12 +1,11 @@
 package bargein
 
-// The invariants of the machine: one function for each, which reports whether one step keeps it.
+// The invariants of the machine: one function for each, which reports whether one step keeps it. doc.go says what each means.
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
-// levelIsState: the level of the agent is the one that belongs to the state.
 func levelIsState(_, after Seen, step edge) bool {
 	switch step.To.(type) {
 	case Ducked:
@@ -18,13 +17,10 @@ func levelIsState(_, after Seen, step edge) bool {
 	return after.Level == FullLevel
 }
 
-// neverStuckDucked: while the level is not full, the deadline of the waiting candidate runs. The deadline restores the level.
 func neverStuckDucked(_, after Seen, _ edge) bool {
 	return after.Level == FullLevel || after.Waits != 0 && after.Armed == after.Waits
 }
 
-// candidateOnce: an onset while a response plays makes one new candidate. The client sends it once, after it has lowered the
-// level.
 func candidateOnce(before, _ Seen, step edge) bool {
 	e, onset := step.Event.(Onset)
 	onset = onset && before.fits(e)
@@ -34,7 +30,6 @@ func candidateOnce(before, _ Seen, step edge) bool {
 	return right && machine.Once[SendCandidate](step, onset)
 }
 
-// ackIsAwaited: after Acked the client waits once for the position that the server named.
 func ackIsAwaited(before, _ Seen, step edge) bool {
 	e, acked := step.Event.(Acked)
 	acked = acked && before.fits(e)
@@ -42,8 +37,6 @@ func ackIsAwaited(before, _ Seen, step edge) bool {
 	return right && machine.Once[AwaitPosition](step, acked)
 }
 
-// noWordLost: when playback reaches the server's silence, the client sends one SendReady, after the level is full again. It
-// names the position up to which the response was played at full level.
 func noWordLost(before, after Seen, step edge) bool {
 	e, passed := step.Event.(Passed)
 	passed = passed && before.fits(e)
@@ -65,7 +58,6 @@ func noWordLost(before, after Seen, step edge) bool {
 	return after.Owes == 0
 }
 
-// nothingHeardAfterConfirm: when the server has interrupted a response, the client mutes it once, before the level is full again.
 func nothingHeardAfterConfirm(before, after Seen, step edge) bool {
 	e, confirmed := step.Event.(Confirmed)
 	confirmed = confirmed && before.fits(e)
@@ -92,7 +84,6 @@ func heard(s State) machine.Response {
 	return 0
 }
 
-// heardOnce: for every response that the server interrupted, the client reports once how far it has played it, after the mute.
 func heardOnce(before, _ Seen, step edge) bool {
 	e, confirmed := step.Event.(Confirmed)
 	confirmed = confirmed && before.fits(e)
@@ -100,11 +91,8 @@ func heardOnce(before, _ Seen, step edge) bool {
 	return right && machine.Once[SendHeard](step, confirmed)
 }
 
-// verdictOnce: the state and the monitor agree on the candidate that waits. It waits until its own verdict, its deadline, the
-// interruption of its response, or the end of the connection.
 func verdictOnce(_, after Seen, step edge) bool { return Pending(step.To) == after.Waits }
 
-// staleIsHarmless: an event of another candidate or of an older response changes nothing. Nor does any event after the end.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	return before.fits(step.Event) || step.From == step.To && len(step.Effects) == 0
 }

@@ -135,3 +135,20 @@ func Values() ([]State, []Event, []Effect) {
 		[]Event{Began{}, Ended{}, Onset{}, Sustained{}, VoiceEnded{}, Acked{}, Passed{}, Rejected{}, Confirmed{}, Expired{}, Close{}},
 		[]Effect{Duck{}, Silence{}, Restore{}, SendCandidate{}, ArmDeadline{}, AwaitPosition{}, SendReady{}, Mute{}, SendHeard{}}
 }
+
+// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its
+// invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: see,
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "LevelIsState", Holds: levelIsState},
+		{Name: "NeverStuckDucked", Holds: neverStuckDucked},
+		{Name: "CandidateOnce", Holds: candidateOnce},
+		{Name: "AckIsAwaited", Holds: ackIsAwaited},
+		{Name: "NoWordLost", Holds: noWordLost},
+		{Name: "NothingHeardAfterConfirm", Holds: nothingHeardAfterConfirm},
+		{Name: "HeardOnce", Holds: heardOnce},
+		{Name: "VerdictOnce", Holds: verdictOnce},
+		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
+	},
+}

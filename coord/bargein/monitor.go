@@ -1,6 +1,6 @@
 package bargein
 
-// The monitor of the machine: what it remembers of earlier steps, and the list of invariants that it checks.
+// The monitor of the machine: what it remembers of earlier steps.
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
@@ -29,22 +29,6 @@ type Seen struct {
 	Armed  ID               // the candidate whose deadline runs; 0 is none
 	Level  Level
 	Down   bool // the connection is over
-}
-
-// Monitor checks the invariants of the machine after every step. The explore tests and the simulation use it.
-var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: see,
-	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
-		{Name: "LevelIsState", Holds: levelIsState},
-		{Name: "NeverStuckDucked", Holds: neverStuckDucked},
-		{Name: "CandidateOnce", Holds: candidateOnce},
-		{Name: "AckIsAwaited", Holds: ackIsAwaited},
-		{Name: "NoWordLost", Holds: noWordLost},
-		{Name: "NothingHeardAfterConfirm", Holds: nothingHeardAfterConfirm},
-		{Name: "HeardOnce", Holds: heardOnce},
-		{Name: "VerdictOnce", Holds: verdictOnce},
-		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
-	},
 }
 
 // see returns what the monitor remembers after step, if it remembered g before.

@@ -5,16 +5,12 @@
 //
 // # Invariants
 //
-//   - SingleFlight: one run goes on at a time.
-//   - NoneAfterTeardown: after the end of the session no run begins, the run that goes on is
-//     cancelled, and no summary is applied.
-//   - RememberedOnce: any number of triggers during a run cause one more run after it. No run
-//     begins without a trigger.
-//   - AppliedOnce: the summary of a run is applied once, when the run has finished, before
-//     the next run begins.
-//   - GenGrows: every run has a new generation number.
-//   - StaleIsHarmless: the end of an older run changes nothing. Nor does any event after the
-//     end of the session.
+//   - SingleFlight: one run goes on at a time. The state and the monitor agree on it.
+//   - NoneAfterTeardown: after the shutdown no run begins or goes on, and no summary is applied. Only the shutdown cancels a run, once.
+//   - RememberedOnce: after a trigger during a run, one more run begins right after it. No run begins without a trigger.
+//   - AppliedOnce: the summary of a run is applied once, when the run has finished, before the next run begins.
+//   - GenGrows: every run has a new generation number, and the state has the newest one.
+//   - StaleIsHarmless: the end of an older run changes nothing. Nor does any event after the end of the session.
 //
 // Liveness, if every run ends: OverflowIsEventuallyCompacted.
 //

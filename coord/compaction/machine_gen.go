@@ -63,3 +63,17 @@ func Values() ([]State, []Event, []Effect) {
 		[]Event{Trigger{}, Finished{}, Shutdown{}},
 		[]Effect{Start{}, Apply{}, Cancel{}}
 }
+
+// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its
+// invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: machine.See[State, Event, Effect, Seen],
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "SingleFlight", Holds: singleFlight},
+		{Name: "NoneAfterTeardown", Holds: noneAfterTeardown},
+		{Name: "RememberedOnce", Holds: rememberedOnce},
+		{Name: "AppliedOnce", Holds: appliedOnce},
+		{Name: "GenGrows", Holds: genGrows},
+		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
+	},
+}

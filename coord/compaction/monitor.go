@@ -1,6 +1,6 @@
 package compaction
 
-// The monitor of the machine: its invariants, and what they remember of earlier steps.
+// The monitor of the machine: what it remembers of earlier steps, and the invariants. doc.go says what each means.
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
@@ -11,19 +11,6 @@ type Seen struct {
 	Done bool   // this run has finished, and its summary is to be applied
 	Owed bool   // an item was appended that no run has read
 	Down bool
-}
-
-// Monitor checks the invariants of the machine after every step. The explore tests use it, and so does a server that is configured to check its invariants.
-var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: machine.See[State, Event, Effect, Seen],
-	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
-		{Name: "SingleFlight", Holds: singleFlight},
-		{Name: "NoneAfterTeardown", Holds: noneAfterTeardown},
-		{Name: "RememberedOnce", Holds: rememberedOnce},
-		{Name: "AppliedOnce", Holds: appliedOnce},
-		{Name: "GenGrows", Holds: genGrows},
-		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
-	},
 }
 
 // Event returns what the monitor remembers after the event of step, before the effects.
@@ -54,14 +41,12 @@ func (g Seen) Effect(_ edge, f Effect) Seen {
 	return g
 }
 
-// singleFlight: one run goes on at a time. The state and the monitor agree on it.
 func singleFlight(before, after Seen, step edge) bool {
 	one := machine.Every(before, step, func(g Seen, _ Start) bool { return !g.Runs })
 	s, running := step.To.(Running)
 	return one && running == after.Runs && (!running || s.Gen == after.Gen)
 }
 
-// noneAfterTeardown: after the shutdown no run begins or goes on, and no summary is applied. Only the shutdown cancels a run, once.
 func noneAfterTeardown(before, after Seen, step edge) bool {
 	none := machine.Every(before, step, func(g Seen, _ Start) bool { return !g.Down }) &&
 		machine.Every(before, step, func(g Seen, _ Apply) bool { return !g.Down }) &&
@@ -70,27 +55,23 @@ func noneAfterTeardown(before, after Seen, step edge) bool {
 	return none && down == after.Down && (!down || !after.Runs)
 }
 
-// rememberedOnce: after a trigger during a run, one more run begins right after it. No run begins without a trigger.
 func rememberedOnce(before, after Seen, step edge) bool {
 	wanted := machine.Every(before, step, func(g Seen, _ Start) bool { return g.Owed })
 	s, running := step.To.(Running)
 	return wanted && after.Owed == (running && s.Again)
 }
 
-// appliedOnce: the summary of a run is applied once, when the run has finished, before the next run begins.
 func appliedOnce(before, after Seen, step edge) bool {
 	return !after.Done && machine.Every(before, step, func(g Seen, _ Start) bool { return !g.Done }) &&
 		machine.Every(before, step, func(g Seen, f Apply) bool { return g.Done && f.Gen == g.Gen })
 }
 
-// genGrows: every run has a new generation number, and the state has the newest one.
 func genGrows(before, after Seen, step edge) bool {
 	grows := machine.Every(before, step, func(g Seen, s Start) bool { return s.Gen > g.Gen })
 	idle, is := step.To.(Idle)
 	return grows && (!is || idle.Gen == after.Gen)
 }
 
-// staleIsHarmless: the end of an older run changes nothing. Nor does any event after the shutdown.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	fits := !before.Down
 	if e, finished := step.Event.(Finished); finished {

@@ -4,15 +4,15 @@
 //
 // # Invariants
 //
-//   - TeardownOnce: the children are told to end once, the transport is released once,
-//     and the session is removed from the server once, as the last effect.
+//   - TeardownOnce: the children are told to end once, the transport is released once, and the session is removed from the server once, as the
+//     last effect.
 //   - NoVADAfterClosing: turn detection is off before the children are told to end, and stays off.
 //   - ReleaseAfterChildren: the transport is released only when every child has ended.
-//   - VADPaired: every start of turn detection is followed by one stop.
-//   - AnnouncedOnceAndFirst: session.created comes once and before everything else.
-//   - LossIsNoEnd: a lost transport ends the session only when its own grace timer runs out.
-//   - StaleIsHarmless: a timer that was cancelled changes nothing.
-//   - EveryCloseCloses: Close ends a session in every state, with its reason.
+//   - VADPaired: every start of turn detection is followed by one stop. The state and the monitor agree on whether it is on.
+//   - AnnouncedOnceAndFirst: session.created is the first event that a client gets, and comes once.
+//   - LossIsNoEnd: a lost transport may come back. Only the grace timer that the loss armed ends the session.
+//   - StaleIsHarmless: a grace timer that was cancelled changes nothing. Nor does ChildrenDone before the children were told to end.
+//   - EveryCloseCloses: in every state, Close tells the children to end, with its reason, unless they were told before.
 //
 // Liveness, if every child ends when it is told to, and every grace timer that is not
 // cancelled runs out: TeardownEnds, InterruptionEnds.

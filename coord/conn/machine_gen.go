@@ -103,3 +103,19 @@ func Values() ([]State, []Event, []Effect) {
 		[]Event{Opened{}, SetVAD{}, Lost{}, Restored{}, GraceExpired{}, Close{}, ChildrenDone{}},
 		[]Effect{AnnounceSession{}, StartVAD{}, StopVAD{}, ArmGrace{}, StopChildren{}, ReleaseTransport{}, Forget{}}
 }
+
+// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its
+// invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: machine.See[State, Event, Effect, Seen],
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "TeardownOnce", Holds: teardownOnce},
+		{Name: "NoVADAfterClosing", Holds: noVADAfterClosing},
+		{Name: "ReleaseAfterChildren", Holds: releaseAfterChildren},
+		{Name: "VADPaired", Holds: vadPaired},
+		{Name: "AnnouncedOnceAndFirst", Holds: announcedOnceAndFirst},
+		{Name: "LossIsNoEnd", Holds: lossIsNoEnd},
+		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
+		{Name: "EveryCloseCloses", Holds: everyCloseCloses},
+	},
+}

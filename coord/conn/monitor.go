@@ -1,6 +1,6 @@
 package conn
 
-// The monitor of the machine: its invariants, and what they remember of earlier steps.
+// The monitor of the machine: what it remembers of earlier steps, and the invariants. doc.go says what each means.
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
@@ -14,21 +14,6 @@ type Seen struct {
 	Joined    bool   // the children have ended
 	Released  bool
 	Forgotten bool
-}
-
-// Monitor checks the invariants of the machine after every step. The explore tests and the simulation use it.
-var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: machine.See[State, Event, Effect, Seen],
-	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
-		{Name: "TeardownOnce", Holds: teardownOnce},
-		{Name: "NoVADAfterClosing", Holds: noVADAfterClosing},
-		{Name: "ReleaseAfterChildren", Holds: releaseAfterChildren},
-		{Name: "VADPaired", Holds: vadPaired},
-		{Name: "AnnouncedOnceAndFirst", Holds: announcedOnceAndFirst},
-		{Name: "LossIsNoEnd", Holds: lossIsNoEnd},
-		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
-		{Name: "EveryCloseCloses", Holds: everyCloseCloses},
-	},
 }
 
 // Event returns what the monitor remembers after the event of step, before the effects.
@@ -64,8 +49,6 @@ func (g Seen) Effect(_ edge, f Effect) Seen {
 	return g
 }
 
-// teardownOnce: the children are told to end once, the transport is released once, and the session is removed from the server
-// once, as the last effect.
 func teardownOnce(before, after Seen, step edge) bool {
 	once := machine.Every(before, step, func(g Seen, _ Effect) bool { return !g.Forgotten }) &&
 		machine.Every(before, step, func(g Seen, _ StopChildren) bool { return !g.Stopping }) &&
@@ -75,19 +58,16 @@ func teardownOnce(before, after Seen, step edge) bool {
 	return once && closed == (after.Released && after.Forgotten)
 }
 
-// noVADAfterClosing: turn detection is off before the children are told to end, and stays off.
 func noVADAfterClosing(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, _ StartVAD) bool { return !g.Stopping }) &&
 		machine.Every(before, step, func(g Seen, _ StopChildren) bool { return !g.VAD })
 }
 
-// releaseAfterChildren: the transport is released only when every child has ended.
 func releaseAfterChildren(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, _ ReleaseTransport) bool { return g.Joined }) &&
 		machine.Every(before, step, func(g Seen, _ Forget) bool { return g.Joined })
 }
 
-// vadPaired: every start of turn detection is followed by one stop. The state and the monitor agree on whether it is on.
 func vadPaired(before, after Seen, step edge) bool {
 	paired := machine.Every(before, step, func(g Seen, _ StartVAD) bool { return !g.VAD }) &&
 		machine.Every(before, step, func(g Seen, _ StopVAD) bool { return g.VAD })
@@ -105,7 +85,6 @@ func vadPaired(before, after Seen, step edge) bool {
 	return paired && on == after.VAD
 }
 
-// announcedOnceAndFirst: session.created is the first event that a client gets, and comes once.
 func announcedOnceAndFirst(before, after Seen, step edge) bool {
 	first := machine.Every(before, step, func(g Seen, _ AnnounceSession) bool { return !g.Announced }) &&
 		machine.Every(before, step, func(g Seen, _ StartVAD) bool { return g.Announced }) &&
@@ -113,8 +92,6 @@ func announcedOnceAndFirst(before, after Seen, step edge) bool {
 	return first && (!Up(step.To) || after.Announced)
 }
 
-// lossIsNoEnd: a lost transport may come back. Only the grace timer that the loss armed
-// ends the session.
 func lossIsNoEnd(before, after Seen, step edge) bool {
 	switch step.Event.(type) {
 	case Lost:
@@ -131,7 +108,6 @@ func lossIsNoEnd(before, after Seen, step edge) bool {
 	return true
 }
 
-// staleIsHarmless: a grace timer that was cancelled changes nothing. Nor does ChildrenDone before the children were told to end.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	return fits(before, step) || step.From == step.To && len(step.Effects) == 0
 }
@@ -148,7 +124,6 @@ func fits(g Seen, step edge) bool {
 	return true
 }
 
-// everyCloseCloses: in every state, Close tells the children to end, with its reason, unless they were told before.
 func everyCloseCloses(before, after Seen, step edge) bool {
 	e, closes := step.Event.(Close)
 	if !closes || before.Stopping {

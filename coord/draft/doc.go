@@ -6,11 +6,11 @@
 // # Invariants
 //
 //   - OneDraft: at most one draft is at work, and each has a new generation number.
-//   - AloneAtWork: no draft is at work while the body of a response runs.
-//   - AdoptedWhenCertain: a draft is adopted at most once, after its turn was committed, by a body with the same input.
+//   - AloneAtWork: no draft begins while a body runs or after the end of the session, and none is at work beside a body.
+//   - AdoptedWhenCertain: a draft is adopted at most once, after its turn was committed, by a body with the same input; and then it is adopted.
 //   - StoppedOnce: only a draft at work is stopped.
-//   - GoneWhenWrong: no draft is at work after speech has resumed before the commit, after a body has begun, after the turn or the
-//     response was dropped, and after the end of the session.
+//   - GoneWhenWrong: no draft is at work after speech has resumed before the commit, after a body has begun, after the turn or the response was
+//     dropped, and after the end of the session.
 //   - StateAgrees: the state says whether a draft is at work, whether its turn is committed, and whether a body runs.
 //
 // Liveness, if a committed turn gets a body or is dropped: DraftEnds.

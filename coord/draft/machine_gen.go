@@ -91,3 +91,17 @@ func Values() ([]State, []Event, []Effect) {
 		[]Event{Likely{}, Resumed{}, Committed{}, Dropped{}, Failed{}, Began{}, Over{}, Shutdown{}},
 		[]Effect{Start{}, Stop{}, Adopt{}}
 }
+
+// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its
+// invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: machine.See[State, Event, Effect, Seen],
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "OneDraft", Holds: oneDraft},
+		{Name: "AloneAtWork", Holds: aloneAtWork},
+		{Name: "AdoptedWhenCertain", Holds: adoptedWhenCertain},
+		{Name: "StoppedOnce", Holds: stoppedOnce},
+		{Name: "GoneWhenWrong", Holds: goneWhenWrong},
+		{Name: "StateAgrees", Holds: stateAgrees},
+	},
+}

@@ -1,6 +1,6 @@
 package draft
 
-// The monitor of the machine: its invariants, and what they remember of earlier steps.
+// The monitor of the machine: what it remembers of earlier steps, and the invariants. doc.go says what each means.
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
@@ -14,20 +14,6 @@ type Seen struct {
 	Committed bool         // that turn is committed
 	Body      bool         // the body of a response runs
 	Down      bool
-}
-
-// Monitor checks the invariants of the machine after every step. The explore tests use it, and so do simulations of sessions and a server
-// that is configured to check its invariants.
-var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: machine.See[State, Event, Effect, Seen],
-	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
-		{Name: "OneDraft", Holds: oneDraft},
-		{Name: "AloneAtWork", Holds: aloneAtWork},
-		{Name: "AdoptedWhenCertain", Holds: adoptedWhenCertain},
-		{Name: "StoppedOnce", Holds: stoppedOnce},
-		{Name: "GoneWhenWrong", Holds: goneWhenWrong},
-		{Name: "StateAgrees", Holds: stateAgrees},
-	},
 }
 
 // Event returns what the monitor remembers after the event of step, before the effects.
@@ -60,29 +46,24 @@ func (g Seen) Effect(step edge, f Effect) Seen {
 	return g
 }
 
-// oneDraft: at most one draft is at work, and each has a new generation number.
 func oneDraft(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, s Start) bool { return !g.Works && s.Gen > g.Gen })
 }
 
-// aloneAtWork: no draft begins while a body runs or after the end of the session, and none is at work beside a body.
 func aloneAtWork(before, after Seen, step edge) bool {
 	return !(after.Body && after.Works) && machine.Every(before, step, func(g Seen, _ Start) bool { return !g.Body && !g.Down })
 }
 
-// adoptedWhenCertain: a draft is adopted at most once, after its turn was committed, by a body with the same input; and then it is adopted.
 func adoptedWhenCertain(before, _ Seen, step edge) bool {
 	began, begins := step.Event.(Began)
 	certain := machine.Every(before, step, func(g Seen, a Adopt) bool { return g.Works && g.Committed && a.Gen == g.Gen })
 	return certain && machine.Once[Adopt](step, begins && began.Matches && before.Works && before.Committed)
 }
 
-// stoppedOnce: only a draft at work is stopped.
 func stoppedOnce(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, s Stop) bool { return g.Works && s.Gen == g.Gen })
 }
 
-// goneWhenWrong: an event that makes a draft wrong leaves none at work.
 func goneWhenWrong(before, after Seen, step edge) bool {
 	switch e := step.Event.(type) {
 	case Resumed:
@@ -98,7 +79,6 @@ func goneWhenWrong(before, after Seen, step edge) bool {
 	return true
 }
 
-// stateAgrees: the state says what is at work.
 func stateAgrees(_, after Seen, step edge) bool {
 	want := Seen{Gen: after.Gen}
 	switch s := step.To.(type) {

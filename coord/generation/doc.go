@@ -5,11 +5,12 @@
 // # Invariants
 //
 //   - RunOnce: a body runs at most once, and only after it was asked for.
-//   - CloseOnce: the terminal event is announced exactly once.
+//   - CloseOnce: the terminal event is announced exactly once, and the state says whether it is.
 //   - NothingAfterClose: after the terminal event no body begins.
-//   - EndIsReported: a body that was asked for reports its end exactly once, also when it never began.
-//   - StopOnlyWhatRuns: only goroutines that run are stopped.
-//   - EndedAtRest: in Ended the terminal event is announced and no body runs or is waited for.
+//   - EndIsReported: if a body was asked for, its end is reported exactly once, and only after BodyOver. A body reports BodyOver itself. For a
+//     body that never began, BodyOver follows ReportRefused.
+//   - StopOnlyWhatRuns: only goroutines that run are stopped, and a cancel of a body that runs stops it.
+//   - EndedAtRest: the state is Ended exactly when the terminal event is announced and no body runs or is awaited.
 //
 // Liveness, where a body that runs reports its end and the response machine answers: GenerationEnds.
 //

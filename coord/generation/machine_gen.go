@@ -99,3 +99,17 @@ func Values() ([]State, []Event, []Effect) {
 		[]Event{Ask{}, Begin{}, Refuse{}, Cancel{}, BodyOver{}, Terminal{}},
 		[]Effect{Run{}, Stop{}, ReportRefused{}, ReportOver{}, Close{}}
 }
+
+// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its
+// invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: machine.See[State, Event, Effect, Seen],
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "RunOnce", Holds: runOnce},
+		{Name: "CloseOnce", Holds: closeOnce},
+		{Name: "NothingAfterClose", Holds: nothingAfterClose},
+		{Name: "EndIsReported", Holds: endIsReported},
+		{Name: "StopOnlyWhatRuns", Holds: stopOnlyWhatRuns},
+		{Name: "EndedAtRest", Holds: endedAtRest},
+	},
+}

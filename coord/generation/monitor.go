@@ -1,6 +1,6 @@
 package generation
 
-// The monitor of the machine: its invariants, and what they remember of earlier steps.
+// The monitor of the machine: what it remembers of earlier steps, and the invariants. doc.go says what each means.
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
@@ -12,19 +12,6 @@ type Seen struct {
 	Due      bool // ReportRefused came: the body will never begin, but its BodyOver has not come yet
 	Reported bool // ReportOver came
 	Closed   bool
-}
-
-// Monitor checks the invariants of the machine after every step. The explore tests use it.
-var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: machine.See[State, Event, Effect, Seen],
-	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
-		{Name: "RunOnce", Holds: runOnce},
-		{Name: "CloseOnce", Holds: closeOnce},
-		{Name: "NothingAfterClose", Holds: nothingAfterClose},
-		{Name: "EndIsReported", Holds: endIsReported},
-		{Name: "StopOnlyWhatRuns", Holds: stopOnlyWhatRuns},
-		{Name: "EndedAtRest", Holds: endedAtRest},
-	},
 }
 
 // Event returns what the monitor remembers after the event of step, before the effects.
@@ -57,7 +44,6 @@ func (g Seen) Effect(_ edge, f Effect) Seen {
 	return g
 }
 
-// runOnce: a body runs at most once, and only after it was asked for.
 func runOnce(before, _ Seen, step edge) bool {
 	once := machine.Every(before, step, func(g Seen, _ Run) bool { return g.Asked && !g.Ran && !g.Due })
 	_, waiting := step.From.(Waiting)
@@ -66,20 +52,16 @@ func runOnce(before, _ Seen, step edge) bool {
 	return once && runs == (waiting && begins)
 }
 
-// closeOnce: the terminal event is announced exactly once, and the state says whether it is.
 func closeOnce(before, after Seen, step edge) bool {
 	once := machine.Every(before, step, func(g Seen, _ Close) bool { return !g.Closed })
 	_, terminal := step.Event.(Terminal)
 	return once && Closed(step.To) == after.Closed && (after.Closed == (before.Closed || terminal))
 }
 
-// nothingAfterClose: after the terminal event no body begins.
 func nothingAfterClose(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, _ Run) bool { return !g.Closed })
 }
 
-// If a body was asked for, its end is reported exactly once, and only after BodyOver. A body reports BodyOver itself. For a body that never
-// began, BodyOver follows ReportRefused.
 func endIsReported(before, after Seen, step edge) bool {
 	once := machine.Every(before, step, func(g Seen, _ ReportOver) bool { return g.Asked && !g.Reported && !g.Runs && !g.Due }) &&
 		machine.Every(before, step, func(g Seen, _ ReportRefused) bool { return g.Asked && !g.Ran && !g.Due && !g.Reported })
@@ -90,13 +72,11 @@ func endIsReported(before, after Seen, step edge) bool {
 		(!after.Asked || waiting || after.Runs || after.Due || after.Reported)
 }
 
-// Only goroutines that run are stopped, and a cancel of a body that runs stops it.
 func stopOnlyWhatRuns(before, _ Seen, step edge) bool {
 	_, cancel := step.Event.(Cancel)
 	return machine.Once[Stop](step, cancel && before.Runs && !before.Closed)
 }
 
-// The state is Ended exactly when the terminal event is announced and no body runs or is awaited.
 func endedAtRest(_, after Seen, step edge) bool {
 	_, ended := step.To.(Ended)
 	return ended == (after.Closed && !after.Runs && !after.Due && (after.Reported || !after.Asked))

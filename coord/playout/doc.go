@@ -4,21 +4,26 @@
 //
 // # Invariants
 //
-//   - NothingHeardAfterCleared: nothing of a response that was cut or has ended is heard again.
-//   - TruncateWithinSent: an item is truncated once, after its response was announced as cleared, at the position that the
-//     client reports or at which the response was held or cleared. This is never beyond what was sent.
-//   - StartedThenStoppedOrCleared: an announced start gets one end: stopped or cleared.
-//   - HoldEndsByVerdict: a hold ends by the verdict on its own candidate, or with the response. A rejection ends it only once the
-//     client is ready, if it ducked.
-//   - SilentWhileHeld: the audio of a response goes out exactly while the machine says that it plays.
-//   - NoWordLost: after a rejected candidate the response goes on from where it was held, or from the position up to which
-//     the client says that the user heard it. Audio that a cut network has lost is played again.
-//   - ReadyIsAwaited: a response that a client ducked goes on only after the client's ready, or after the longest wait for it.
-//   - HeardIsAwaited: after a response of a client that reports is cut, the machine waits until the client has said what the
-//     user heard. No response begins before.
+//   - NothingHeardAfterCleared: a response that was cut or has ended does not play again. A response is silent before it is announced as
+//     cleared.
+//   - TruncateWithinSent: an item is truncated at the position that the client reports, or at which its response was held, or up to which it was
+//     sent when the clear came. Each dropped response is truncated once, after it was announced as cleared, or the machine still waits for the
+//     client's report.
+//   - StartedThenStoppedOrCleared: after an announced start comes one announced end: stopped if the response was sent to its end, cleared if it
+//     was cut. If its end is played again, the start is announced again.
+//   - HoldEndsByVerdict: a hold ends with the verdict on its own candidate, or with the response. If the verdict was a rejection and the client
+//     was not ready, the hold ends with the client's ready, or a newer candidate takes its place.
+//   - SilentWhileHeld: the audio of a response goes out exactly in the state Playing. The driver gets one Hold when a hold begins.
+//   - NoWordLost: after a rejected candidate the response goes on from the position at which it was held, or from the position that the client
+//     reported. If the client has not been told of it, it plays from its beginning. A response that may begin does begin. Audio that the far end
+//     has not received is played again, at once if the response is not held.
+//   - ReadyIsAwaited: after each candidate of the client the machine waits for the client's ready. The response goes on only after that.
+//   - HeardIsAwaited: after a response of a client that reports is cut, the machine waits for the client's report, if the client is told of the
+//     cut. No response begins before.
 //   - VerdictOnce: the client is told once that its candidate was rejected, when the response goes on.
-//   - GenGrows: every segment has a new generation number.
-//   - StaleIsHarmless: the report of an older segment or the verdict on another candidate changes nothing.
+//   - GenGrows: every segment has a new generation number, and the state has the newest one.
+//   - StaleIsHarmless: the report of an older segment changes nothing. Nor does a verdict on or a ready for another candidate, a report about
+//     another response, or any event after the shutdown.
 //
 // Liveness: HoldEnds, if every candidate gets its verdict and every wait ends; CutEnds; and
 // PlayingEnds, if every segment is reported as drained.

@@ -2,10 +2,8 @@ package playout
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
-// The invariants of the machine: one function for each, which reports whether one step keeps it.
+// The invariants of the machine: one function for each, which reports whether one step keeps it. doc.go says what each means.
 
-// nothingHeardAfterCleared: a response that was cut or has ended does not play again. A response is silent before it is
-// announced as cleared.
 func nothingHeardAfterCleared(before, after Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, f Play) bool { return f.Resp > g.Ended && f.Resp == g.Resp }) &&
 		machine.Every(before, step, func(g Seen, f RewindAndResume) bool { return f.Resp > g.Ended && f.Resp == g.Resp }) &&
@@ -14,9 +12,6 @@ func nothingHeardAfterCleared(before, after Seen, step edge) bool {
 		(!after.Down || !after.Sounds && after.Resp == 0)
 }
 
-// truncateWithinSent: an item is truncated at the position that the client reports, or at which its response was held, or up to
-// which it was sent when the clear came. Each dropped response is truncated once, after it was announced as cleared, or the
-// machine still waits for the client's report.
 func truncateWithinSent(before, after Seen, step edge) bool {
 	cuts, drops := machine.Count[Truncate](step), machine.Count[Drop](step)
 	within := machine.Every(before, step, func(g Seen, f Truncate) bool { return f.End == g.At && f.Resp == g.Ended && !g.Started }) &&
@@ -35,8 +30,6 @@ func awaited(g Seen) int {
 	return 0
 }
 
-// startedThenStoppedOrCleared: after an announced start comes one announced end: stopped if the response was sent to its end,
-// cleared if it was cut. If its end is played again, the start is announced again.
 func startedThenStoppedOrCleared(before, after Seen, step edge) bool {
 	_, drained := step.Event.(Drained)
 	paired := machine.Every(before, step, func(g Seen, _ EmitStarted) bool { return !g.Started && g.Sounds }) &&
@@ -60,8 +53,6 @@ func started(s State) bool {
 	return false
 }
 
-// holdEndsByVerdict: a hold ends with the verdict on its own candidate, or with the response. If the verdict was a rejection and
-// the client was not ready, the hold ends with the client's ready, or a newer candidate takes its place.
 func holdEndsByVerdict(before, after Seen, step edge) bool {
 	if before.Candidate == 0 {
 		return true
@@ -89,7 +80,6 @@ func holdEndsByVerdict(before, after Seen, step edge) bool {
 	return false
 }
 
-// silentWhileHeld: the audio of a response goes out exactly in the state Playing. The driver gets one Hold when a hold begins.
 func silentWhileHeld(_, after Seen, step edge) bool {
 	_, was := step.From.(Held)
 	_, is := step.To.(Held)
@@ -110,9 +100,6 @@ func silentWhileHeld(_, after Seen, step edge) bool {
 	return !after.Sounds
 }
 
-// noWordLost: after a rejected candidate the response goes on from the position at which it was held, or from the position that
-// the client reported. If the client has not been told of it, it plays from its beginning. A response that may begin does begin. Audio
-// that the far end has not received is played again, at once if the response is not held.
 func noWordLost(before, after Seen, step edge) bool {
 	goesOn := machine.Every(before, step, func(g Seen, _ Play) bool { return !g.known() }) &&
 		machine.Every(before, step, func(g Seen, f RewindAndResume) bool { return g.known() && f.From == g.At })
@@ -136,7 +123,6 @@ func noWordLost(before, after Seen, step edge) bool {
 	return goesOn
 }
 
-// readyIsAwaited: after each candidate of the client the machine waits for the client's ready. The response goes on only after that.
 func readyIsAwaited(before, after Seen, step edge) bool {
 	right := machine.Every(before, step, func(g Seen, f AwaitReady) bool { return f.Candidate == g.Client && g.Awaits && !g.Sounds }) &&
 		machine.Every(before, step, func(g Seen, _ Play) bool { return !g.Awaits }) &&
@@ -151,8 +137,6 @@ func readyIsAwaited(before, after Seen, step edge) bool {
 	return !after.Awaits && !after.Rejected
 }
 
-// heardIsAwaited: after a response of a client that reports is cut, the machine waits for the client's report, if the client is told
-// of the cut. No response begins before.
 func heardIsAwaited(before, after Seen, step edge) bool {
 	wanted := false
 	if before.fits(step.Event) && before.known() {
@@ -171,13 +155,11 @@ func heardIsAwaited(before, after Seen, step edge) bool {
 	return right && machine.Once[AwaitHeard](step, wanted) && is == (after.Cut != 0)
 }
 
-// verdictOnce: the client is told once that its candidate was rejected, when the response goes on.
 func verdictOnce(before, after Seen, step edge) bool {
 	told := machine.Every(before, step, func(g Seen, r EmitRejected) bool { return g.Client != 0 && r.Candidate == g.Client && g.Sounds })
 	return told && (!after.Sounds || after.Client == 0)
 }
 
-// genGrows: every segment has a new generation number, and the state has the newest one.
 func genGrows(before, after Seen, step edge) bool {
 	grows := machine.Every(before, step, func(g Seen, f Play) bool { return f.Gen > g.Gen }) &&
 		machine.Every(before, step, func(g Seen, f RewindAndResume) bool { return f.Gen > g.Gen })
@@ -196,8 +178,6 @@ func genGrows(before, after Seen, step edge) bool {
 	return grows && gen == after.Gen
 }
 
-// staleIsHarmless: the report of an older segment changes nothing. Nor does a verdict on or a ready for another candidate, a report about
-// another response, or any event after the shutdown.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	return before.fits(step.Event) || step.From == step.To && len(step.Effects) == 0
 }

@@ -139,3 +139,22 @@ func Values() ([]State, []Event, []Effect) {
 		[]Event{Begin{}, Drained{}, Candidate{}, Ready{}, ReadyExpired{}, Confirm{}, Reject{}, Clear{}, Heard{}, HeardExpired{}, Missed{}, Shutdown{}},
 		[]Effect{Play{}, Hold{}, AwaitReady{}, RewindAndResume{}, Drop{}, EmitStarted{}, EmitStopped{}, EmitCleared{}, EmitRejected{}, AwaitHeard{}, Truncate{}}
 }
+
+// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its
+// invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: see,
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "NothingHeardAfterCleared", Holds: nothingHeardAfterCleared},
+		{Name: "TruncateWithinSent", Holds: truncateWithinSent},
+		{Name: "StartedThenStoppedOrCleared", Holds: startedThenStoppedOrCleared},
+		{Name: "HoldEndsByVerdict", Holds: holdEndsByVerdict},
+		{Name: "SilentWhileHeld", Holds: silentWhileHeld},
+		{Name: "NoWordLost", Holds: noWordLost},
+		{Name: "ReadyIsAwaited", Holds: readyIsAwaited},
+		{Name: "HeardIsAwaited", Holds: heardIsAwaited},
+		{Name: "VerdictOnce", Holds: verdictOnce},
+		{Name: "GenGrows", Holds: genGrows},
+		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
+	},
+}

@@ -1,6 +1,6 @@
 package playout
 
-// The monitor of the machine: what it remembers of earlier steps, and the list of invariants that it checks.
+// The monitor of the machine: what it remembers of earlier steps.
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
@@ -23,24 +23,6 @@ type Seen struct {
 	Cut       machine.Response // the dropped response about which the client still has to report; 0 is none
 	Gen       uint32           // the generation of the newest segment
 	Down      bool             // the session has ended
-}
-
-// Monitor checks the invariants of the machine after every step. The explore tests and the simulation use it.
-var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: see,
-	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
-		{Name: "NothingHeardAfterCleared", Holds: nothingHeardAfterCleared},
-		{Name: "TruncateWithinSent", Holds: truncateWithinSent},
-		{Name: "StartedThenStoppedOrCleared", Holds: startedThenStoppedOrCleared},
-		{Name: "HoldEndsByVerdict", Holds: holdEndsByVerdict},
-		{Name: "SilentWhileHeld", Holds: silentWhileHeld},
-		{Name: "NoWordLost", Holds: noWordLost},
-		{Name: "ReadyIsAwaited", Holds: readyIsAwaited},
-		{Name: "HeardIsAwaited", Holds: heardIsAwaited},
-		{Name: "VerdictOnce", Holds: verdictOnce},
-		{Name: "GenGrows", Holds: genGrows},
-		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
-	},
 }
 
 // see returns what the monitor remembers after step, if it remembered g before.

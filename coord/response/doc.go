@@ -8,16 +8,16 @@
 // # Invariants
 //
 //   - AtMostOneLive: a response is announced only when the one before it has ended.
-//   - AtMostOneBody: a body starts only when the one before it has returned.
+//   - AtMostOneBody: a body starts only when the body before it has returned, cancelled or not.
 //   - ExactlyOneTerminal: every announced response gets one terminal event.
 //   - TerminalAfterCreated: a response that was not announced gets no terminal event.
-//   - NoStartAfterShutdown: after Shutdown no response is announced and no body starts.
+//   - NoStartAfterShutdown: after the shutdown no response is announced and no body starts.
 //   - StaleIsHarmless: the report of a body that does not run changes nothing.
-//   - DoneOnceAndLast: after Shutdown the machine ends when no response is live and no body runs.
-//     No effect comes after that.
-//   - BodyIsLiveOrCancelled: a body runs for the live response or was told to stop.
-//   - EveryRequestIsAnswered: a create leads to an announced response or is refused; a
-//     cancel ends the response that it names or is refused.
+//   - DoneOnceAndLast: after the shutdown the machine ends when no response is live and no body runs. No effect comes after that.
+//   - BodyIsLiveOrCancelled: a body starts for the live response. If the response ends before its body, the body is cancelled. Only a body that
+//     runs is cancelled.
+//   - EveryRequestIsAnswered: until the shutdown, every Create leads to an announced response or is refused. A turn that may interrupt is never
+//     refused. Every Cancel ends the response that it names, or is refused.
 //
 // Liveness, under the one assumption that every body returns: EveryCreatedTerminates
 // and DrainingEnds. The driver keeps the rules about a response's content

@@ -99,3 +99,20 @@ func Values() ([]State, []Event, []Effect) {
 		[]Event{Create{}, CreateByTurn{}, Cancel{}, BargeIn{}, BodyEnded{}, Shutdown{}},
 		[]Effect{EmitCreated{}, EmitTerminal{}, StartBody{}, CancelBody{}, RejectActive{}, RejectNotActive{}}
 }
+
+// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its
+// invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: machine.See[State, Event, Effect, Seen],
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "AtMostOneLive", Holds: atMostOneLive},
+		{Name: "AtMostOneBody", Holds: atMostOneBody},
+		{Name: "ExactlyOneTerminal", Holds: exactlyOneTerminal},
+		{Name: "TerminalAfterCreated", Holds: terminalAfterCreated},
+		{Name: "NoStartAfterShutdown", Holds: noStartAfterShutdown},
+		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
+		{Name: "DoneOnceAndLast", Holds: doneOnceAndLast},
+		{Name: "BodyIsLiveOrCancelled", Holds: bodyIsLiveOrCancelled},
+		{Name: "EveryRequestIsAnswered", Holds: everyRequestIsAnswered},
+	},
+}

@@ -1,6 +1,6 @@
 package response
 
-// The monitor of the machine: its invariants, and what they remember of earlier steps.
+// The monitor of the machine: what it remembers of earlier steps, and the invariants. doc.go says what each means.
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
@@ -11,22 +11,6 @@ type Seen struct {
 	Live      ID // the response that is announced and has not ended; 0 is none
 	Body      ID // the response whose body runs; 0 is none
 	Down      bool
-}
-
-// Monitor checks the invariants of the machine after every step. The explore tests and the simulation use it.
-var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: machine.See[State, Event, Effect, Seen],
-	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
-		{Name: "AtMostOneLive", Holds: atMostOneLive},
-		{Name: "AtMostOneBody", Holds: atMostOneBody},
-		{Name: "ExactlyOneTerminal", Holds: exactlyOneTerminal},
-		{Name: "TerminalAfterCreated", Holds: terminalAfterCreated},
-		{Name: "NoStartAfterShutdown", Holds: noStartAfterShutdown},
-		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
-		{Name: "DoneOnceAndLast", Holds: doneOnceAndLast},
-		{Name: "BodyIsLiveOrCancelled", Holds: bodyIsLiveOrCancelled},
-		{Name: "EveryRequestIsAnswered", Holds: everyRequestIsAnswered},
-	},
 }
 
 // Event returns what the monitor remembers after the event of step, before the effects.
@@ -63,48 +47,39 @@ func (g Seen) Effect(_ edge, f Effect) Seen {
 	return g
 }
 
-// atMostOneLive: a response is announced only when the one before it has ended.
 func atMostOneLive(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, _ EmitCreated) bool { return g.Live == 0 })
 }
 
-// atMostOneBody: a body starts only when the body before it has returned, cancelled or not.
 func atMostOneBody(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, _ StartBody) bool { return g.Body == 0 })
 }
 
-// exactlyOneTerminal: every announced response gets one terminal event.
 func exactlyOneTerminal(before, after Seen, step edge) bool {
 	once := machine.Every(before, step, func(g Seen, t EmitTerminal) bool { return t.ID == g.Live || t.ID > g.Announced })
 	return once && Live(step.To) == after.Live
 }
 
-// terminalAfterCreated: a response that was not announced gets no terminal event.
 func terminalAfterCreated(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, t EmitTerminal) bool { return t.ID <= g.Announced })
 }
 
-// noStartAfterShutdown: after the shutdown no response is announced and no body starts.
 func noStartAfterShutdown(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, _ EmitCreated) bool { return !g.Down }) &&
 		machine.Every(before, step, func(g Seen, _ StartBody) bool { return !g.Down })
 }
 
-// staleIsHarmless: the report of a body that does not run changes nothing.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	e, ended := step.Event.(BodyEnded)
 	return !ended || e.ID == before.Body || step.From == step.To && len(step.Effects) == 0
 }
 
-// doneOnceAndLast: after the shutdown the machine ends when no response is live and no body runs. No effect comes after that.
 func doneOnceAndLast(_, after Seen, step edge) bool {
 	_, ended := step.From.(Terminated)
 	_, ends := step.To.(Terminated)
 	return ends == (after.Down && after.Live == 0 && after.Body == 0) && (!ended || len(step.Effects) == 0)
 }
 
-// bodyIsLiveOrCancelled: a body starts for the live response. If the response ends before its body, the body is cancelled. Only a
-// body that runs is cancelled.
 func bodyIsLiveOrCancelled(before, after Seen, step edge) bool {
 	ok := machine.Every(before, step, func(g Seen, f StartBody) bool { return f.ID == g.Live }) &&
 		machine.Every(before, step, func(g Seen, f CancelBody) bool { return f.ID == g.Body })
@@ -112,8 +87,6 @@ func bodyIsLiveOrCancelled(before, after Seen, step edge) bool {
 	return ok && machine.Once[CancelBody](step, orphaned)
 }
 
-// everyRequestIsAnswered: until the shutdown, every Create leads to an announced response or is refused. A turn that may interrupt is never
-// refused. Every Cancel ends the response that it names, or is refused.
 func everyRequestIsAnswered(before, _ Seen, step edge) bool {
 	if before.Down {
 		return true

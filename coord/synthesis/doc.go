@@ -6,11 +6,10 @@
 // # Invariants
 //
 //   - WakeOnce: Wake comes once, when the worker has ended.
-//   - Monotonic: the states come in the order Open, Closing, Closed.
+//   - Monotonic: the states only go forward, and the state agrees with what the monitor has seen.
 //   - NothingSaidAfterClose: after the end the worker gets no more clauses.
 //   - EveryClauseIsAnswered: every clause is given to the worker or refused with an error.
-//   - WorkerIsTold: a worker that runs is told once that the text has ended, and is told of
-//     every cancel.
+//   - WorkerIsTold: a worker that runs is told once that the text has ended, and is told of every cancel.
 //
 // Liveness, if a worker ends after it is told to: SynthesisEnds.
 //

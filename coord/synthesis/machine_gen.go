@@ -75,3 +75,16 @@ func Values() ([]State, []Event, []Effect) {
 		[]Event{Enqueue{}, Finish{}, Cancel{}, WorkerExited{}},
 		[]Effect{Say{}, Refuse{}, CloseQueue{}, StopWorker{}, Wake{}}
 }
+
+// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its
+// invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: machine.See[State, Event, Effect, Seen],
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "WakeOnce", Holds: wakeOnce},
+		{Name: "Monotonic", Holds: monotonic},
+		{Name: "NothingSaidAfterClose", Holds: nothingSaidAfterClose},
+		{Name: "EveryClauseIsAnswered", Holds: everyClauseIsAnswered},
+		{Name: "WorkerIsTold", Holds: workerIsTold},
+	},
+}

@@ -1,6 +1,6 @@
 package synthesis
 
-// The monitor of the machine: its invariants, and what they remember of earlier steps.
+// The monitor of the machine: what it remembers of earlier steps, and the invariants. doc.go says what each means.
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
@@ -9,18 +9,6 @@ type Seen struct {
 	Ended  bool // Finish, Cancel or the worker's exit came
 	Exited bool
 	Woken  bool
-}
-
-// Monitor checks the invariants of the machine after every step. The explore tests and the simulation use it.
-var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: machine.See[State, Event, Effect, Seen],
-	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
-		{Name: "WakeOnce", Holds: wakeOnce},
-		{Name: "Monotonic", Holds: monotonic},
-		{Name: "NothingSaidAfterClose", Holds: nothingSaidAfterClose},
-		{Name: "EveryClauseIsAnswered", Holds: everyClauseIsAnswered},
-		{Name: "WorkerIsTold", Holds: workerIsTold},
-	},
 }
 
 // Event returns what the monitor remembers after the event of step, before the effects.
@@ -45,25 +33,21 @@ func (g Seen) Effect(_ edge, f Effect) Seen {
 	return g
 }
 
-// wakeOnce: Wake comes once, when the worker has ended.
 func wakeOnce(before, after Seen, step edge) bool {
 	once := machine.Every(before, step, func(g Seen, _ Wake) bool { return g.Exited && !g.Woken })
 	return once && after.Woken == after.Exited
 }
 
-// monotonic: the states only go forward, and the state agrees with what the monitor has seen.
 func monotonic(_, after Seen, step edge) bool {
 	_, open := step.To.(Open)
 	_, closed := step.To.(Closed)
 	return Rank(step.To) >= Rank(step.From) && open == !after.Ended && closed == after.Exited
 }
 
-// nothingSaidAfterClose: after the end the worker gets no more clauses.
 func nothingSaidAfterClose(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, _ Say) bool { return !g.Ended })
 }
 
-// everyClauseIsAnswered: every clause is given to the worker or refused, once.
 func everyClauseIsAnswered(_, _ Seen, step edge) bool {
 	said, refused := machine.Count[Say](step), machine.Count[Refuse](step)
 	e, enqueue := step.Event.(Enqueue)
@@ -73,7 +57,6 @@ func everyClauseIsAnswered(_, _ Seen, step edge) bool {
 	return said+refused == 1 && machine.Times[State, Event, Effect](step, Say(e))+machine.Times[State, Event, Effect](step, Refuse(e)) == 1
 }
 
-// workerIsTold: a worker that runs is told once that the text has ended, and is told of every cancel.
 func workerIsTold(before, _ Seen, step edge) bool {
 	_, finish := step.Event.(Finish)
 	_, cancel := step.Event.(Cancel)

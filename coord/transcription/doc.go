@@ -6,16 +6,17 @@
 //
 // # Invariants
 //
-//   - OneStreamATurn: the machine has one stream at a time, of one turn. It opens no stream
-//     while it still owes a text.
-//   - EOUNotLost: the state keeps an end of utterance until speech goes on or the stream ends.
-//   - UnavailableIsSticky: if the back end refuses the stream of an open turn, the machine asks
-//     it for no other stream in this session. The machine says so once (Degrade).
-//   - EveryFinishIsAnswered: a turn whose audio has ended gets its text or a failure, once.
-//   - WordsAreTriedTwice: if a stream breaks, the whole audio of the turn is decoded, so no
-//     words are lost.
-//   - NoStreamIsLeft: a stream or a text that is no longer wanted is given up, once.
-//   - StaleIsHarmless: another turn's event changes nothing.
+//   - OneStreamATurn: the machine has one stream at a time, of one turn. It opens no stream while it still owes a text. The state and the
+//     monitor agree on the turn.
+//   - EOUNotLost: the state keeps an end of utterance until words come after it or the stream ends.
+//   - UnavailableIsSticky: if the back end refuses the stream of an open turn, the machine asks it for no other stream in this session. The
+//     machine says so once (Degrade).
+//   - EveryFinishIsAnswered: a turn whose audio has ended gets its text or a failure, once. This includes a turn that was committed without a
+//     stream.
+//   - WordsAreTriedTwice: if a stream is refused or breaks after its audio has ended, the whole audio is decoded once. The turn gets a failure
+//     only if this decoding fails.
+//   - NoStreamIsLeft: a stream or a decoding that is no longer wanted is closed, once. One that has ended by itself is not closed.
+//   - StaleIsHarmless: an event of another turn changes nothing.
 //
 // Liveness: OpeningEnds and FinalizingEnds. They assume that a back end that owes a stream
 // or a text answers, or that the driver's deadline reports Failed.

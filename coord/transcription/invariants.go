@@ -1,13 +1,11 @@
 package transcription
 
-// The invariants of the machine: one function for each, which reports whether one step keeps it.
+// The invariants of the machine: one function for each, which reports whether one step keeps it. doc.go says what each means.
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
-// oneStreamATurn: the machine has one stream at a time, of one turn. It opens no stream while it still owes a text. The state and the monitor
-// agree on the turn.
 func oneStreamATurn(before, after Seen, step edge) bool {
 	one := machine.Every(before, step, func(g Seen, _ OpenStream) bool { return g.Stream == 0 && g.Due == 0 }) &&
 		machine.Every(before, step, func(g Seen, f CloseInput) bool { return f.Turn == g.Stream && g.Due == 0 }) &&
@@ -15,14 +13,11 @@ func oneStreamATurn(before, after Seen, step edge) bool {
 	return one && TurnOf(step.To) == max(after.Stream, after.Due)
 }
 
-// eouNotLost: the state keeps an end of utterance until words come after it or the stream ends.
 func eouNotLost(_, after Seen, step edge) bool {
 	s, streaming := step.To.(Streaming)
 	return !streaming || after.Ready && s.EOU == after.EOU
 }
 
-// unavailableIsSticky: after the back end has refused the stream of an open turn, the machine asks it for no other stream, and
-// reports this once.
 func unavailableIsSticky(before, after Seen, step edge) bool {
 	once := machine.Every(before, step, func(g Seen, _ Effect) bool { return !g.Degraded }) &&
 		machine.Every(before, step, func(g Seen, _ Degrade) bool { return g.Stream == 0 })
@@ -31,8 +26,6 @@ func unavailableIsSticky(before, after Seen, step edge) bool {
 	return once && is == after.Degraded && (!was || is)
 }
 
-// everyFinishIsAnswered: a turn whose audio has ended gets its text or a failure, once. This includes a turn that was committed
-// without a stream.
 func everyFinishIsAnswered(before, after Seen, step edge) bool {
 	once := machine.Every(before, step, func(g Seen, f DeliverText) bool { return f.Turn == g.Due && step.Event == Done{f.Turn, f.Empty} }) &&
 		machine.Every(before, step, func(g Seen, f DeliverFailure) bool { return f.Turn == g.Due })
@@ -55,8 +48,6 @@ func everyFinishIsAnswered(before, after Seen, step edge) bool {
 	return once && finalizing == (after.Due != 0) && (!finalizing || s == Finalizing{after.Due, after.Whole})
 }
 
-// wordsAreTriedTwice: if a stream is refused or breaks after its audio has ended, the whole audio is decoded once. The turn gets a
-// failure only if this decoding fails.
 func wordsAreTriedTwice(before, _ Seen, step edge) bool {
 	unwanted := false
 	switch step.Event.(type) {
@@ -68,7 +59,6 @@ func wordsAreTriedTwice(before, _ Seen, step edge) bool {
 		machine.Every(before, step, func(g Seen, _ DeliverFailure) bool { return g.Whole || unwanted })
 }
 
-// noStreamIsLeft: a stream or a decoding that is no longer wanted is closed, once. One that has ended by itself is not closed.
 func noStreamIsLeft(before, after Seen, step edge) bool {
 	closes := machine.Count[CloseStream](step)
 	right := machine.Every(before, step, func(g Seen, c CloseStream) bool { return c.Turn == max(g.Stream, g.Due) })
@@ -96,7 +86,6 @@ func noStreamIsLeft(before, after Seen, step edge) bool {
 	return right && idle && closes == want
 }
 
-// staleIsHarmless: an event of another turn changes nothing.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	return fits(before, step) || step.From == step.To && len(step.Effects) == 0
 }

@@ -119,3 +119,18 @@ func Values() ([]State, []Event, []Effect) {
 		[]Event{Open{}, Ready{}, Refuse{}, EOU{}, Resumed{}, Finish{}, Decode{}, Done{}, Failed{}, Abandon{}, Shutdown{}},
 		[]Effect{OpenStream{}, CloseInput{}, DecodeWhole{}, CloseStream{}, Degrade{}, DeliverText{}, DeliverFailure{}}
 }
+
+// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its
+// invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: machine.See[State, Event, Effect, Seen],
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "OneStreamATurn", Holds: oneStreamATurn},
+		{Name: "EOUNotLost", Holds: eouNotLost},
+		{Name: "UnavailableIsSticky", Holds: unavailableIsSticky},
+		{Name: "EveryFinishIsAnswered", Holds: everyFinishIsAnswered},
+		{Name: "WordsAreTriedTwice", Holds: wordsAreTriedTwice},
+		{Name: "NoStreamIsLeft", Holds: noStreamIsLeft},
+		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
+	},
+}

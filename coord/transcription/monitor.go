@@ -1,6 +1,6 @@
 package transcription
 
-// The monitor of the machine: what it remembers of earlier steps, and the list of invariants that it checks.
+// The monitor of the machine: what it remembers of earlier steps.
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
@@ -14,20 +14,6 @@ type Seen struct {
 	Due      machine.Turn // the turn whose audio has ended and whose text has not come; 0 is none
 	Whole    bool         // this text comes from decoding the whole audio
 	Degraded bool
-}
-
-// Monitor checks the invariants of the machine after every step. The explore tests and the simulation use it.
-var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: machine.See[State, Event, Effect, Seen],
-	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
-		{Name: "OneStreamATurn", Holds: oneStreamATurn},
-		{Name: "EOUNotLost", Holds: eouNotLost},
-		{Name: "UnavailableIsSticky", Holds: unavailableIsSticky},
-		{Name: "EveryFinishIsAnswered", Holds: everyFinishIsAnswered},
-		{Name: "WordsAreTriedTwice", Holds: wordsAreTriedTwice},
-		{Name: "NoStreamIsLeft", Holds: noStreamIsLeft},
-		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
-	},
 }
 
 // Event returns what the monitor remembers after the event of step, before the effects. A broken or refused stream has ended.

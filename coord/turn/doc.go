@@ -6,17 +6,21 @@
 //
 //   - Coupled: a turn is open exactly while its speech is announced.
 //   - AtMostOneTurnOpen: neither a turn nor a candidate opens while another one is open.
-//   - EveryTurnEndsOnce: a turn is committed or discarded, never both, never neither.
+//   - EveryTurnEndsOnce: a turn is committed or discarded, once. Every Commit of the client commits a turn. Only the new turn of a Commit or an
+//     IdleTimeout is committed without having been open.
 //   - BargeInOnlyFromSpeech: only a confirmed candidate interrupts, and only speech opens a candidate.
-//   - BargeInBeforeCommit: a confirmed candidate interrupts before its turn is committed.
+//   - BargeInBeforeCommit: a confirmed candidate interrupts in the same step, before its turn is committed.
 //   - CandidateEndsByVerdict: a candidate is confirmed or rejected, once, by its own verdict.
 //   - SpeechStopsOnce: after every announced start of speech, its end is announced once, before the turn ends.
 //   - StaleIsHarmless: an event of another turn or an older timer, or an answer to an older question to the gate, changes nothing.
-//   - GateIsAsked: if the end of a turn must be confirmed, the gate is asked before the turn is committed.
-//   - EOUNotLost: an end of utterance that comes while the user speaks counts when the speech stops.
-//   - EveryPauseEnds: a pause leads to the commit, the gate or a timer. The gate or the timer leads to the end of the turn.
-//   - TimeoutBeforeCommit: an idle time-out is announced, then its empty turn is committed.
-//   - CommitSaysWhose: a CommitTurn says whether the client made it, and whether anybody spoke.
+//   - GateIsAsked: the machine is in Confirming exactly while the gate has not answered. If the gate must confirm an end of utterance, the turn
+//     is committed without the gate only by the client, by silence alone, or by the fallback timer.
+//   - EOUNotLost: an end of utterance that comes while the speech goes on counts when the speech stops.
+//   - EveryPauseEnds: a pause leads to the commit, to the gate or to a timer. A timer that runs out leads to the commit, and so does a gate that
+//     passes. A gate that refuses leads to a timer, and one that finds no words to the end of the turn.
+//   - TimeoutBeforeCommit: if no turn is open, an idle time-out is announced once, and then its empty turn is committed.
+//   - CommitSaysWhose: a CommitTurn says whether the client made it, because such a turn gets no response by itself. It also says whether
+//     anybody spoke, because an empty turn is not transcribed.
 //
 // Liveness, where the driver keeps its part: CandidateEnds, GateAnswers, EveryTurnEnds.
 //

@@ -2,9 +2,8 @@ package turn
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
-// The invariants of the machine: one function for each, which reports whether one step keeps it.
+// The invariants of the machine: one function for each, which reports whether one step keeps it. doc.go says what each means.
 
-// coupled: a turn is open exactly while its speech is announced.
 func coupled(_, after Seen, step edge) bool {
 	var candidate, open ID
 	switch s := step.To.(type) {
@@ -19,14 +18,11 @@ func coupled(_, after Seen, step edge) bool {
 	return after.Candidate == candidate && after.Open == open && after.Speech == open
 }
 
-// atMostOneTurnOpen: neither a turn nor a candidate opens while another one is open.
 func atMostOneTurnOpen(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, _ OpenCandidate) bool { return g.Open == 0 && g.Candidate == 0 }) &&
 		machine.Every(before, step, func(g Seen, f OpenTurn) bool { return g.Open == 0 && (g.Candidate == 0 || g.Candidate == f.Turn) })
 }
 
-// everyTurnEndsOnce: a turn is committed or discarded, once. Every Commit of the client commits a turn. Only the new turn of a Commit or an
-// IdleTimeout is committed without having been open.
 func everyTurnEndsOnce(before, _ Seen, step edge) bool {
 	once := machine.Every(before, step, func(g Seen, f CommitTurn) bool { return f.Turn == g.Open || g.Open == 0 && f.Turn > g.Newest }) &&
 		machine.Every(before, step, func(g Seen, f DiscardTurn) bool { return f.Turn == g.Open })
@@ -41,19 +37,16 @@ func everyTurnEndsOnce(before, _ Seen, step edge) bool {
 	return once
 }
 
-// bargeInOnlyFromSpeech: only a confirmed candidate interrupts, and only speech opens a candidate.
 func bargeInOnlyFromSpeech(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, f OpenCandidate) bool { return f.Turn == g.Voice }) &&
 		machine.Every(before, step, func(g Seen, f BargeIn) bool { return f.Turn == g.Due && f.Turn == g.Open && f.Turn == g.Speech })
 }
 
-// bargeInBeforeCommit: a confirmed candidate interrupts in the same step, before its turn is committed.
 func bargeInBeforeCommit(before, after Seen, step edge) bool {
 	first := machine.Every(before, step, func(g Seen, _ CommitTurn) bool { return g.Due == 0 })
 	return first && after.Due == 0
 }
 
-// candidateEndsByVerdict: a candidate is confirmed or rejected once, by its own verdict.
 func candidateEndsByVerdict(before, after Seen, step edge) bool {
 	once := machine.Every(before, step, func(g Seen, r RejectCandidate) bool { return r.Turn == g.Candidate })
 	if before.Candidate == 0 || after.Candidate == before.Candidate {
@@ -72,7 +65,6 @@ func candidateEndsByVerdict(before, after Seen, step edge) bool {
 	return false
 }
 
-// speechStopsOnce: after every announced start of speech, its end is announced once, before the turn ends.
 func speechStopsOnce(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, f EmitSpeechStarted) bool { return g.Speech == 0 && f.Turn == g.Open }) &&
 		machine.Every(before, step, func(g Seen, f EmitSpeechStopped) bool { return g.Speech == f.Turn && f.Turn == g.Open }) &&
@@ -80,7 +72,6 @@ func speechStopsOnce(before, _ Seen, step edge) bool {
 		machine.Every(before, step, func(g Seen, _ DiscardTurn) bool { return g.Speech == 0 })
 }
 
-// staleIsHarmless: an event of another turn, of an older timer, or of an older question to the gate changes nothing.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	if fits(before, step) {
 		return true
@@ -114,8 +105,6 @@ func fits(g Seen, step edge) bool {
 	return true
 }
 
-// gateIsAsked: the machine is in Confirming exactly while the gate has not answered. If the gate must confirm an end of utterance, the turn
-// is committed without the gate only by the client, by silence alone, or by the fallback timer.
 func gateIsAsked(before, after Seen, step edge) bool {
 	if _, confirming := step.To.(Confirming); confirming != after.Asked {
 		return false
@@ -131,7 +120,6 @@ func gateIsAsked(before, after Seen, step edge) bool {
 	return true
 }
 
-// eouNotLost: an end of utterance that comes while the speech goes on counts when the speech stops.
 func eouNotLost(before, after Seen, step edge) bool {
 	if e, silent := step.Event.(Silence); silent && before.EOU && e.Turn == before.Open {
 		return after.Open == 0 || after.Asked
@@ -140,8 +128,6 @@ func eouNotLost(before, after Seen, step edge) bool {
 	return !speaking || s.EOU == after.EOU && s.Gate == after.Gate
 }
 
-// everyPauseEnds: a pause leads to the commit, to the gate or to a timer. A timer that runs out leads to the commit, and so does a gate that
-// passes. A gate that refuses leads to a timer, and one that finds no words to the end of the turn.
 func everyPauseEnds(before, after Seen, step edge) bool {
 	wanted := func() bool {
 		arm := ArmFallback{after.Open, after.Armed, pause(step.Event)}
@@ -182,7 +168,6 @@ func pause(e Event) uint32 {
 	return 0
 }
 
-// timeoutBeforeCommit: if no turn is open, an idle time-out is announced once, and then its empty turn is committed.
 func timeoutBeforeCommit(before, _ Seen, step edge) bool {
 	e, timeout := step.Event.(IdleTimeout)
 	if !timeout || before.Open != 0 || before.Candidate != 0 {
@@ -195,8 +180,6 @@ func timeoutBeforeCommit(before, _ Seen, step edge) bool {
 	return commits
 }
 
-// commitSaysWhose: a CommitTurn says whether the client made it, because such a turn gets no response by itself. It also says whether anybody
-// spoke, because an empty turn is not transcribed.
 func commitSaysWhose(before, _ Seen, step edge) bool {
 	_, byClient := step.Event.(Commit)
 	_, wordless := step.Event.(IdleTimeout)

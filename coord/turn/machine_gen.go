@@ -147,3 +147,24 @@ func Values() ([]State, []Event, []Effect) {
 		[]Event{Onset{}, ClientCandidate{}, Sustained{}, Misfire{}, Silence{}, EndOfUtterance{}, VoiceResumed{}, FallbackExpired{}, GatePassed{}, GateRefused{}, Commit{}, Clear{}, NoSpeech{}, IdleTimeout{}, Shutdown{}},
 		[]Effect{OpenCandidate{}, RejectCandidate{}, OpenTurn{}, BargeIn{}, EmitSpeechStarted{}, EmitSpeechStopped{}, EmitTimeout{}, ArmFallback{}, AskGate{}, CommitTurn{}, DiscardTurn{}}
 }
+
+// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its
+// invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: see,
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "Coupled", Holds: coupled},
+		{Name: "AtMostOneTurnOpen", Holds: atMostOneTurnOpen},
+		{Name: "EveryTurnEndsOnce", Holds: everyTurnEndsOnce},
+		{Name: "BargeInOnlyFromSpeech", Holds: bargeInOnlyFromSpeech},
+		{Name: "BargeInBeforeCommit", Holds: bargeInBeforeCommit},
+		{Name: "CandidateEndsByVerdict", Holds: candidateEndsByVerdict},
+		{Name: "SpeechStopsOnce", Holds: speechStopsOnce},
+		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
+		{Name: "GateIsAsked", Holds: gateIsAsked},
+		{Name: "EOUNotLost", Holds: eouNotLost},
+		{Name: "EveryPauseEnds", Holds: everyPauseEnds},
+		{Name: "TimeoutBeforeCommit", Holds: timeoutBeforeCommit},
+		{Name: "CommitSaysWhose", Holds: commitSaysWhose},
+	},
+}

@@ -1,6 +1,6 @@
 package turn
 
-// The monitor of the machine: what it remembers of earlier steps, and the list of invariants that it checks.
+// The monitor of the machine: what it remembers of earlier steps.
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
@@ -16,26 +16,6 @@ type Seen struct {
 	Asked     bool   // the gate was asked and has not answered
 	EOU       bool   // an end of utterance was reported for the open turn, and no speech came after it
 	Gate      bool   // the gate must confirm this end
-}
-
-// Monitor checks the invariants of the machine after every step. The explore tests and the simulation use it.
-var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: see,
-	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
-		{Name: "Coupled", Holds: coupled},
-		{Name: "AtMostOneTurnOpen", Holds: atMostOneTurnOpen},
-		{Name: "EveryTurnEndsOnce", Holds: everyTurnEndsOnce},
-		{Name: "BargeInOnlyFromSpeech", Holds: bargeInOnlyFromSpeech},
-		{Name: "BargeInBeforeCommit", Holds: bargeInBeforeCommit},
-		{Name: "CandidateEndsByVerdict", Holds: candidateEndsByVerdict},
-		{Name: "SpeechStopsOnce", Holds: speechStopsOnce},
-		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
-		{Name: "GateIsAsked", Holds: gateIsAsked},
-		{Name: "EOUNotLost", Holds: eouNotLost},
-		{Name: "EveryPauseEnds", Holds: everyPauseEnds},
-		{Name: "TimeoutBeforeCommit", Holds: timeoutBeforeCommit},
-		{Name: "CommitSaysWhose", Holds: commitSaysWhose},
-	},
 }
 
 // see returns what the monitor remembers after step, if it remembered g before.

@@ -9,11 +9,10 @@
 // an input, which is an action of the client; Model replays the inputs on the confirmed state. Package view/projection
 // computes this state from a whole session, and says which event each effect is.
 //
-// # Invariants of the table
+// # Invariants
 //
 //   - SpeechIsAnnounced: Speech is the turn that was announced and not stopped.
-//   - WaitingIsOwed: Waiting is the committed turn that the server will answer, until its response is created or its
-//     transcript is empty.
+//   - WaitingIsOwed: Waiting is the committed turn that the server will answer, until its response is created or its transcript is empty.
 //   - LiveIsAnnounced: Live is the response that was created and is not done.
 //   - SoundIsAnnounced: Sound is the response that has started and neither stopped nor been cleared.
 //   - SettingsAreTold: the settings are those that the server sent last.
@@ -21,8 +20,8 @@
 //   - StaleIsHarmless: the end of another turn or response changes nothing.
 //   - ServerNeverGuesses: an event of the server adds no prediction to a state.
 //   - InputsOnlyGuess: an input ends something or expects something; it never names a turn or a response.
-//   - InputsWantASubject: an input changes nothing if there is nothing that it could act on, or if the server would refuse it.
-//     Otherwise the next state has the effect that the input is for.
+//   - InputsWantASubject: an input changes nothing if there is nothing that it could act on, or if the server would refuse it. Otherwise the
+//     next state has the effect that the input is for.
 //
 // # Invariants of the model
 //

@@ -129,3 +129,21 @@ func Values() ([]State, []Event, []Effect) {
 		[]Event{Opened{}, Configured{}, SpeechStarted{}, SpeechStopped{}, Committed{}, Transcribed{}, Created{}, Done{}, Started{}, Stopped{}, Cleared{}, Rejected{}, Refused{}, Ended{}, Candidate{}, Interrupt{}, Write{}, Commit{}, Ask{}, Cancel{}, Clear{}},
 		[]Effect{}
 }
+
+// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its
+// invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: see,
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "SpeechIsAnnounced", Holds: speechIsAnnounced},
+		{Name: "WaitingIsOwed", Holds: waitingIsOwed},
+		{Name: "LiveIsAnnounced", Holds: liveIsAnnounced},
+		{Name: "SoundIsAnnounced", Holds: soundIsAnnounced},
+		{Name: "SettingsAreTold", Holds: settingsAreTold},
+		{Name: "OpenBetween", Holds: openBetween},
+		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
+		{Name: "ServerNeverGuesses", Holds: serverNeverGuesses},
+		{Name: "InputsOnlyGuess", Holds: inputsOnlyGuess},
+		{Name: "InputsWantASubject", Holds: inputsWantASubject},
+	},
+}

@@ -16,23 +16,6 @@ type Seen struct {
 	Guessing bool
 }
 
-// Monitor watches the machine. The explore tests evaluate it, and so does a client that is configured to check its invariants.
-var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: see,
-	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
-		{Name: "SpeechIsAnnounced", Holds: heard(func(g Seen, s Open) bool { return s.Speech == g.Speech })},
-		{Name: "WaitingIsOwed", Holds: heard(func(g Seen, s Open) bool { return s.Waiting == g.Waiting })},
-		{Name: "LiveIsAnnounced", Holds: heard(func(g Seen, s Open) bool { return s.Live == g.Live })},
-		{Name: "SoundIsAnnounced", Holds: heard(func(g Seen, s Open) bool { return s.Sound == g.Sound })},
-		{Name: "SettingsAreTold", Holds: heard(func(g Seen, s Open) bool { return s.Interrupts == g.Interrupts && s.Answers == g.Answers })},
-		{Name: "OpenBetween", Holds: openBetween},
-		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
-		{Name: "ServerNeverGuesses", Holds: serverNeverGuesses},
-		{Name: "InputsOnlyGuess", Holds: inputsOnlyGuess},
-		{Name: "InputsWantASubject", Holds: inputsWantASubject},
-	},
-}
-
 // see returns what the monitor remembers after step, if it remembered g before.
 func see(g Seen, step edge) Seen {
 	e, told := step.Event.(Told)
@@ -106,7 +89,14 @@ func heard(holds func(Seen, Open) bool) func(_, after Seen, step edge) bool {
 	}
 }
 
-// openBetween: a session is open from the first event to the last, and is over once.
+var (
+	speechIsAnnounced = heard(func(g Seen, s Open) bool { return s.Speech == g.Speech })
+	waitingIsOwed     = heard(func(g Seen, s Open) bool { return s.Waiting == g.Waiting })
+	liveIsAnnounced   = heard(func(g Seen, s Open) bool { return s.Live == g.Live })
+	soundIsAnnounced  = heard(func(g Seen, s Open) bool { return s.Sound == g.Sound })
+	settingsAreTold   = heard(func(g Seen, s Open) bool { return s.Interrupts == g.Interrupts && s.Answers == g.Answers })
+)
+
 func openBetween(_, after Seen, step edge) bool {
 	switch step.To.(type) {
 	case Closed:
@@ -118,7 +108,6 @@ func openBetween(_, after Seen, step edge) bool {
 	return after.Over
 }
 
-// staleIsHarmless: the end of another turn or response changes nothing.
 func staleIsHarmless(_, _ Seen, step edge) bool {
 	s, open := step.From.(Open)
 	if !open {
@@ -142,13 +131,11 @@ func staleIsHarmless(_, _ Seen, step edge) bool {
 	return !stale || step.To == step.From
 }
 
-// serverNeverGuesses: an event of the server adds no prediction to a state.
 func serverNeverGuesses(_, _ Seen, step edge) bool {
 	_, told := step.Event.(Told)
 	return !told || Guesses(step.From) || !Guesses(step.To)
 }
 
-// inputsOnlyGuess: an input ends a turn or a response, or predicts one that has no identifier yet.
 func inputsOnlyGuess(_, _ Seen, step edge) bool {
 	if _, input := step.Event.(Input); !input {
 		return true
@@ -165,8 +152,6 @@ func inputsOnlyGuess(_, _ Seen, step edge) bool {
 		to.Interrupts == from.Interrupts && to.Answers == from.Answers
 }
 
-// inputsWantASubject: an input changes nothing if there is nothing that it could act on. Otherwise the next state has the effect
-// that the input is for.
 func inputsWantASubject(_, _ Seen, step edge) bool {
 	in, input := step.Event.(Input)
 	s, open := step.From.(Open)

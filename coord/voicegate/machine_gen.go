@@ -83,3 +83,15 @@ func Values() ([]State, []Event, []Effect) {
 		[]Event{Ask{}, Matched{}, Mismatched{}, Failed{}, Expired{}, Shutdown{}},
 		[]Effect{Verify{}, Admit{}, Refuse{}, Trust{}}
 }
+
+// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its
+// invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: machine.See[State, Event, Effect, Seen],
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "FailsClosed", Holds: failsClosed},
+		{Name: "OneVerdict", Holds: oneVerdict},
+		{Name: "TrustIsEarned", Holds: trustIsEarned},
+		{Name: "StateAgrees", Holds: stateAgrees},
+	},
+}

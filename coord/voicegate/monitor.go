@@ -1,6 +1,6 @@
 package voicegate
 
-// The monitor of the machine: its invariants, and what they remember of earlier steps.
+// The monitor of the machine: what it remembers of earlier steps, and the invariants. doc.go says what each means.
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
@@ -10,18 +10,6 @@ type Seen struct {
 	First    bool // the session asks until one turn is recognised
 	Admitted bool
 	Refused  bool
-}
-
-// Monitor checks the invariants of the machine after every step. The explore tests use it, and so does a server that is configured to check
-// its invariants.
-var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: machine.See[State, Event, Effect, Seen],
-	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
-		{Name: "FailsClosed", Holds: failsClosed},
-		{Name: "OneVerdict", Holds: oneVerdict},
-		{Name: "TrustIsEarned", Holds: trustIsEarned},
-		{Name: "StateAgrees", Holds: stateAgrees},
-	},
 }
 
 // Event returns what the monitor remembers after the event of step, before the effects.
@@ -46,7 +34,6 @@ func (g Seen) Effect(_ edge, f Effect) Seen {
 	return g
 }
 
-// failsClosed: a turn is admitted only when its voice was recognised before any other end, or when the session trusts it.
 func failsClosed(before, after Seen, step edge) bool {
 	if before.Admitted || !after.Admitted {
 		return true
@@ -61,20 +48,17 @@ func failsClosed(before, after Seen, step edge) bool {
 	return false
 }
 
-// oneVerdict: a turn is admitted or refused at most once, and asked about at most once.
 func oneVerdict(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, _ Admit) bool { return !g.Admitted && !g.Refused }) &&
 		machine.Every(before, step, func(g Seen, _ Refuse) bool { return !g.Admitted && !g.Refused }) &&
 		machine.Every(before, step, func(g Seen, _ Verify) bool { return !g.Asked && !g.Admitted && !g.Refused })
 }
 
-// trustIsEarned: a turn earns trust exactly when its own voice is recognised and the session asks for the first turn alone.
 func trustIsEarned(before, _ Seen, step edge) bool {
 	_, matched := step.Event.(Matched)
 	return machine.Once[Trust](step, matched && before.Asked && before.First && !before.Admitted && !before.Refused)
 }
 
-// stateAgrees: the state says what was asked and decided.
 func stateAgrees(_, after Seen, step edge) bool {
 	switch s := step.To.(type) {
 	case Waiting:

@@ -3,7 +3,9 @@
 //   - for each interface with the comment //sumtype:decl the methods that make types members of it: the unexported methods, which do
 //     nothing, and Name, which returns the type's name. The comment of the interface lists the members: "Event is one of Opened, Lost, Closed.";
 //   - row, edge, on, when and ignore: those of package machine with the types of this machine;
-//   - Values, which returns one value of each type of state, event and effect.
+//   - Values, which returns one value of each type of state, event and effect;
+//   - Monitor, in a package with a type Seen: the package's comment lists the invariants under "# Invariants", and the function of one has its
+//     name with a small letter at the beginning.
 //
 // What the package has already is left out.
 package main
@@ -54,7 +56,9 @@ type source struct {
 	pkg   string
 	sums  []sum
 	types map[string]bool
-	has   map[string]bool // "Type.method", "function"
+	has   map[string]bool // "Type.method", "function", "variable"
+	// The names of the invariants in the package's comment, and of the functions that are invariants.
+	listed, invariants []string
 }
 
 // generate writes the file of the package in a folder, if the package is a machine.
@@ -73,6 +77,7 @@ func generate(folder string) error {
 			return err
 		}
 		src.pkg = f.Name.Name
+		src.listed = append(src.listed, invariantsIn(f.Doc.Text())...)
 		for _, d := range f.Decls {
 			src.read(d)
 		}
@@ -93,6 +98,9 @@ func (src *source) read(d ast.Decl) {
 	case *ast.FuncDecl:
 		if d.Recv == nil {
 			src.has[d.Name.Name] = true
+			if isInvariant(d.Type) {
+				src.invariants = append(src.invariants, d.Name.Name)
+			}
 		} else {
 			if of, is := d.Recv.List[0].Type.(*ast.Ident); is {
 				src.has[of.Name+"."+d.Name.Name] = true
@@ -100,6 +108,9 @@ func (src *source) read(d ast.Decl) {
 		}
 	case *ast.GenDecl:
 		for _, s := range d.Specs {
+			if v, is := s.(*ast.ValueSpec); is {
+				src.has[v.Names[0].Name] = true
+			}
 			t, is := s.(*ast.TypeSpec)
 			if !is {
 				continue
@@ -111,6 +122,31 @@ func (src *source) read(d ast.Decl) {
 			}
 		}
 	}
+}
+
+// invariantsIn returns the names of the invariants that the comment of a package lists.
+func invariantsIn(doc string) (names []string) {
+	_, list, _ := strings.Cut(doc, "# Invariants\n")
+	list, _, _ = strings.Cut(list, "\n# ")
+	for line := range strings.Lines(list) {
+		if name, is := strings.CutPrefix(line, "  - "); is {
+			name, _, _ = strings.Cut(name, ":")
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// isInvariant reports whether a function has the parameters of an invariant: what the monitor remembers before and after a step, and the step.
+func isInvariant(f *ast.FuncType) bool {
+	var types []string
+	for _, p := range f.Params.List {
+		of, _ := p.Type.(*ast.Ident)
+		for range p.Names {
+			types = append(types, fmt.Sprint(of))
+		}
+	}
+	return slices.Equal(types, []string{"Seen", "Seen", "edge"})
 }
 
 func directives(doc *ast.CommentGroup) (out []string) {
@@ -185,7 +221,42 @@ func (src *source) file() ([]byte, error) {
 	fmt.Fprintf(&b, "\n// Values returns one value of each type of state, event and effect.\nfunc Values() ([]State, []Event, []Effect) {\n")
 	fmt.Fprintf(&b, "\treturn []State{%s},\n\t\t[]Event{%s},\n\t\t[]Effect{%s}\n}\n",
 		src.values("State"), src.values("Event"), src.values("Effect"))
+	if src.types["Seen"] && !src.has["Monitor"] {
+		if err := src.monitor(&b); err != nil {
+			return nil, err
+		}
+	}
 	return format.Source(b.Bytes())
+}
+
+// monitor writes the monitor of the machine.
+func (src *source) monitor(b *bytes.Buffer) error {
+	const types = "[State, Event, Effect, Seen]"
+	see := "machine.See" + types
+	if src.has["see"] {
+		see = "see"
+	}
+	fmt.Fprintf(b, "\n// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its\n")
+	fmt.Fprintf(b, "// invariants.\nvar Monitor = machine.Monitor%s{\n\tSee: %s,\n\tInvariants: []machine.Invariant%s{\n", types, see, types)
+	left := slices.Clone(src.invariants)
+	for _, name := range src.listed {
+		is := func(f string) bool { return strings.EqualFold(f, name) }
+		at := slices.IndexFunc(left, is)
+		f := strings.ToLower(name[:1]) + name[1:]
+		switch {
+		case at >= 0:
+			f = left[at]
+			left = slices.Delete(left, at, at+1)
+		case !src.has[f]:
+			return fmt.Errorf("the comment of package %s lists the invariant %s, and no function has its name", src.pkg, name)
+		}
+		fmt.Fprintf(b, "\t\t{Name: %q, Holds: %s},\n", name, f)
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("the comment of package %s does not list the invariants %s", src.pkg, strings.Join(left, ", "))
+	}
+	b.WriteString("\t},\n}\n")
+	return nil
 }
 
 // methodsOf returns the methods of an interface and of those that it embeds.

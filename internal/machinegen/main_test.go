@@ -85,3 +85,48 @@ func TestAPackageThatIsNoMachineGetsNothing(t *testing.T) {
 	g.Expect(generate(folder)).To(Succeed())
 	g.Expect(filepath.Join(folder, output)).NotTo(BeAnExistingFile())
 }
+
+const watched = `// Package lamp is a lamp.
+//
+// # Invariants
+//
+//   - LitOnce: it is lit once.
+//     It is dark before.
+//   - OKIsKept: it is well.
+//
+// # Contract
+//
+//   - Nothing: nothing.
+` + lamp + `
+type Seen struct{}
+
+func okIsKept(_, after Seen, step edge) bool { return true }
+
+func litOnce(before, _ Seen, _ edge) bool { return true }
+
+func other(before, _ Seen) bool { return true }
+`
+
+func TestAMachineGetsTheMonitorThatItsCommentLists(t *testing.T) {
+	g := NewWithT(t)
+	folder := t.TempDir()
+	file := filepath.Join(folder, "lamp.go")
+	g.Expect(os.WriteFile(file, []byte(watched), 0o600)).To(Succeed())
+	g.Expect(generate(folder)).To(Succeed())
+	out, err := os.ReadFile(filepath.Join(folder, output))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(out)).To(ContainSubstring("\t\t{Name: \"LitOnce\", Holds: litOnce},\n\t\t{Name: \"OKIsKept\", Holds: okIsKept},\n\t},\n"))
+	g.Expect(string(out)).To(ContainSubstring("See: machine.See[State, Event, Effect, Seen],"))
+
+	g.Expect(os.WriteFile(file, []byte(watched+"\nfunc see(g Seen, _ edge) Seen { return g }\n"), 0o600)).To(Succeed())
+	g.Expect(generate(folder)).To(Succeed())
+	out, err = os.ReadFile(filepath.Join(folder, output))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(out)).To(ContainSubstring("See: see,"))
+
+	g.Expect(os.WriteFile(file, []byte(strings.Replace(watched, "LitOnce:", "LitTwice:", 1)), 0o600)).To(Succeed())
+	g.Expect(generate(folder)).To(MatchError(ContainSubstring("lists the invariant LitTwice, and no function has its name")))
+
+	g.Expect(os.WriteFile(file, []byte(strings.Replace(watched, "//   - OKIsKept: it is well.\n", "", 1)), 0o600)).To(Succeed())
+	g.Expect(generate(folder)).To(MatchError(ContainSubstring("does not list the invariants okIsKept")))
+}

@@ -3,10 +3,11 @@
 //
 // # Invariants
 //
-//   - EffectsFit: each event has the effects that follow from it. What goes on is asked for as it was, once, when the client is back and nobody speaks. The client learns of
-//     each loss, each response that was cut off ends, and the server asks its own questions again, once for each kill.
-//   - StateAgrees: the state says which answer goes on, and whether it is due. None does that was cancelled, has called a function of the client, or is a question of the
-//     server.
+//   - EffectsFit: each event has the effects that follow from it. What goes on is asked for as it was, once, when the client is back and nobody
+//     speaks. The client learns of each loss, each response that was cut off ends, and the server asks its own questions again, once for each
+//     kill.
+//   - StateAgrees: the state says which answer goes on, and whether it is due. None does that was cancelled, has called a function of the
+//     client, or is a question of the server.
 //
 // The specification proves more: see continuation.fizz. Liveness, if the client comes back and there are pauses: DueIsSaid.
 //

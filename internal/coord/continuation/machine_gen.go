@@ -95,3 +95,13 @@ func Values() ([]State, []Event, []Effect) {
 		[]Event{Kept{}, Created{}, Called{}, Cancelled{}, Lost{}, TakenOver{}, Settled{}, Turn{}, Free{}},
 		[]Effect{End{}, ClearInput{}, FailTranscripts{}, AskAgain{}, Continue{}}
 }
+
+// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its
+// invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: machine.See[State, Event, Effect, Seen],
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "EffectsFit", Holds: effectsFit},
+		{Name: "StateAgrees", Holds: stateAgrees},
+	},
+}

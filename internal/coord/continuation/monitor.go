@@ -1,12 +1,8 @@
 package continuation
 
-// The monitor of the machine: its invariants, and what they remember of earlier steps.
+// The monitor of the machine: what it remembers of earlier steps, and the invariants. doc.go says what each means.
 
-import (
-	"slices"
-
-	"github.com/antiphon-rt/antiphon/coord/machine"
-)
+import "slices"
 
 // Seen is what the monitor remembers of earlier steps.
 type Seen struct {
@@ -15,12 +11,6 @@ type Seen struct {
 	Of, Before uint32
 	Due, Heard bool // it is due; the user has heard the beginning of one
 	Back       bool // the client is back
-}
-
-// Monitor checks the invariants of the machine after every step. The explore tests use it, and so does a server that is configured to check its invariants.
-var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See:        machine.See[State, Event, Effect, Seen],
-	Invariants: []machine.Invariant[State, Event, Effect, Seen]{{Name: "EffectsFit", Holds: effectsFit}, {Name: "StateAgrees", Holds: stateAgrees}},
 }
 
 // Event returns what the monitor remembers after the event of step, before the effects.
@@ -84,7 +74,6 @@ func (g Seen) Effect(_ edge, f Effect) Seen {
 	return g
 }
 
-// effectsFit: each event has the effects that follow from it, and no others.
 func effectsFit(before, _ Seen, step edge) bool {
 	var want []Effect
 	switch e := step.Event.(type) {
@@ -101,7 +90,6 @@ func effectsFit(before, _ Seen, step edge) bool {
 	return slices.Equal(step.Effects, want)
 }
 
-// stateAgrees: the state says what goes on.
 func stateAgrees(_, after Seen, step edge) bool {
 	want := Seen{Newest: after.Newest}
 	switch s := step.To.(type) {

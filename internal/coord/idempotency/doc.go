@@ -6,21 +6,20 @@
 //
 // # Invariants
 //
-//   - RequestIsProcessedOnlyOnce: a request that is not declared safe to repeat is sent at
-//     most once for its key.
-//   - AtMostOneHolder: one try at a time holds the lock of the key.
-//   - OnlyTheHolderSends: only the try that holds the lock sends its request, once for each
-//     lease. (A lease is the time for which a try may hold the lock.)
-//   - EveryTryIsAnswered: every event of a try gets one answer.
-//   - EveryTryGetsTheSameResponse: all tries get the server's one response.
-//   - OtherPayloadIsRefused: a different request with the same key gets an error.
-//   - UnknownIsSaid: if it is not known whether the server processed the request, every try
-//     gets an error that says so, until a response comes.
-//   - RetriedOnlyWhereSafe: if the holder of the lock has sent its request and gets no
-//     response, another try may send it only if the operation is declared safe.
-//   - LeaseIsArmed: every lock has its own lease, and the numbers of leases grow.
-//   - StaleIsHarmless: a try that no longer holds the lock changes nothing.
-//   - WaitersAreWoken: when the lock is free, the tries that wait for it are woken.
+//   - RequestIsProcessedOnlyOnce: a request that is not declared safe to repeat is sent at most once for its key.
+//   - AtMostOneHolder: a try gets the lock only if no other try holds it. The state and the monitor agree on the holder.
+//   - OnlyTheHolderSends: only the try that holds the lock sends its request, once for each lease. (A lease is the time for which a try may hold
+//     the lock.)
+//   - EveryTryIsAnswered: every event of a try gets one answer. No other try gets one.
+//   - EveryTryGetsTheSameResponse: every try gets the response that the server gave. Replayed is set if another try has sent the request.
+//   - OtherPayloadIsRefused: a try is refused exactly if its request differs from the key's request.
+//   - UnknownIsSaid: a try gets SayUnknown exactly if it is unknown whether the server has processed the request, and the state is then Unknown.
+//   - RetriedOnlyWhereSafe: if the holder of the lock has sent its request and gets no response, another try may send it only if the operation
+//     is declared safe.
+//   - LeaseIsArmed: every lock has its own lease, which is armed before the holder gets the lock. The numbers of leases grow.
+//   - StaleIsHarmless: a try that does not hold the lock changes nothing, except that it may bring a missing response. Its report is answered
+//     with CheckAgain.
+//   - WaitersAreWoken: when the holder loses the lock, the tries that wait are woken.
 //
 // Liveness, if the holder goes on or its lease runs out, and if woken tries check again:
 // EveryReqFinishAsCachedOrFromCache, if no holder dies; EveryTryEnds, if one may die. The

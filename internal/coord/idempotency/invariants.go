@@ -1,6 +1,6 @@
 package idempotency
 
-// The invariants of the machine: one function for each, which reports whether one step keeps it.
+// The invariants of the machine: one function for each, which reports whether one step keeps it. doc.go says what each means.
 
 import (
 	"slices"
@@ -8,24 +8,20 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
-// requestIsProcessedOnlyOnce: after a request was sent that must not be repeated, none is sent again.
 func requestIsProcessedOnlyOnce(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, _ Forward) bool { return !g.Risked })
 }
 
-// atMostOneHolder: a try gets the lock only if no other try holds it. The state and the monitor agree on the holder.
 func atMostOneHolder(before, after Seen, step edge) bool {
 	once := machine.Every(before, step, func(g Seen, _ Grant) bool { return g.Holder == 0 })
 	s, _ := step.To.(Locked)
 	return once && s.Try == after.Holder && s.Sent == after.Sent && s.Safe == after.Safe
 }
 
-// onlyTheHolderSends: only the try that holds the lock sends its request, once for each lease.
 func onlyTheHolderSends(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, send Forward) bool { return send.Try == g.Holder && !g.Sent })
 }
 
-// everyTryIsAnswered: every event of a try gets one answer. No other try gets one.
 func everyTryIsAnswered(_, _ Seen, step edge) bool {
 	if t := asks(step.Event); t != 0 {
 		return slices.Equal(answers(step), []Try{t})
@@ -33,7 +29,6 @@ func everyTryIsAnswered(_, _ Seen, step edge) bool {
 	return len(answers(step)) == 0
 }
 
-// everyTryGetsTheSameResponse: every try gets the response that the server gave. Replayed is set if another try has sent the request.
 func everyTryGetsTheSameResponse(before, after Seen, step edge) bool {
 	e, fresh := step.Event.(Processed)
 	same := machine.Every(before, step, func(g Seen, reply Reply) bool {
@@ -44,7 +39,6 @@ func everyTryGetsTheSameResponse(before, after Seen, step edge) bool {
 	return same && cached == after.Done && s.Response == after.Response
 }
 
-// otherPayloadIsRefused: a try is refused exactly if its request differs from the key's request.
 func otherPayloadIsRefused(before, after Seen, step edge) bool {
 	e, check := step.Event.(Check)
 	other := check && before.Payload != 0 && e.Payload != before.Payload
@@ -66,7 +60,6 @@ func payload(s State) Payload {
 	return 0
 }
 
-// unknownIsSaid: a try gets SayUnknown exactly if it is unknown whether the server has processed the request, and the state is then Unknown.
 func unknownIsSaid(_, after Seen, step edge) bool {
 	s, unknown := step.To.(Unknown)
 	if unknown != (after.Doubt != 0) || s.Try != after.Doubt {
@@ -84,7 +77,6 @@ func unknownIsSaid(_, after Seen, step edge) bool {
 	return !said
 }
 
-// retriedOnlyWhereSafe: after a request was sent, the lock becomes free without a response only if the request may be repeated.
 func retriedOnlyWhereSafe(before, after Seen, step edge) bool {
 	_, locked := step.From.(Locked)
 	_, free := step.To.(Free)
@@ -95,7 +87,6 @@ func retriedOnlyWhereSafe(before, after Seen, step edge) bool {
 	return !locked || before.Holder != after.Holder || step.To.Name() == step.From.Name()
 }
 
-// leaseIsArmed: every lock has its own lease, which is armed before the holder gets the lock. The numbers of leases grow.
 func leaseIsArmed(before, after Seen, step edge) bool {
 	grants, arms := 0, 0
 	for _, f := range step.Effects {
@@ -128,8 +119,6 @@ func lease(s State, seen Seen) Lease {
 	return seen.Lease
 }
 
-// staleIsHarmless: a try that does not hold the lock changes nothing, except that it may bring a missing response. Its report is
-// answered with CheckAgain.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	stale, still := false, step.From == step.To
 	switch e := step.Event.(type) {
@@ -146,7 +135,6 @@ func staleIsHarmless(before, _ Seen, step edge) bool {
 	return !stale || still && machine.Times[State, Event, Effect](step, CheckAgain{asks(step.Event)}) == 1
 }
 
-// waitersAreWoken: when the holder loses the lock, the tries that wait are woken.
 func waitersAreWoken(before, after Seen, step edge) bool {
 	return machine.Once[Wake](step, before.Holder != 0 && after.Holder != before.Holder)
 }

@@ -103,3 +103,22 @@ func Values() ([]State, []Event, []Effect) {
 		[]Event{Check{}, Sending{}, Processed{}, GaveUp{}, LeaseExpired{}},
 		[]Effect{Grant{}, ArmLease{}, Wait{}, Forward{}, Reply{}, Refuse{}, SayUnknown{}, SayRetry{}, CheckAgain{}, Wake{}}
 }
+
+// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its
+// invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: machine.See[State, Event, Effect, Seen],
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "RequestIsProcessedOnlyOnce", Holds: requestIsProcessedOnlyOnce},
+		{Name: "AtMostOneHolder", Holds: atMostOneHolder},
+		{Name: "OnlyTheHolderSends", Holds: onlyTheHolderSends},
+		{Name: "EveryTryIsAnswered", Holds: everyTryIsAnswered},
+		{Name: "EveryTryGetsTheSameResponse", Holds: everyTryGetsTheSameResponse},
+		{Name: "OtherPayloadIsRefused", Holds: otherPayloadIsRefused},
+		{Name: "UnknownIsSaid", Holds: unknownIsSaid},
+		{Name: "RetriedOnlyWhereSafe", Holds: retriedOnlyWhereSafe},
+		{Name: "LeaseIsArmed", Holds: leaseIsArmed},
+		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
+		{Name: "WaitersAreWoken", Holds: waitersAreWoken},
+	},
+}

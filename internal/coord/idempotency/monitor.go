@@ -1,8 +1,6 @@
 package idempotency
 
-// The monitor of the machine: what it remembers of earlier steps, and the list of invariants that it checks.
-
-import "github.com/antiphon-rt/antiphon/coord/machine"
+// The monitor of the machine: what it remembers of earlier steps.
 
 // Seen is what the monitor remembers of one key.
 type Seen struct {
@@ -15,24 +13,6 @@ type Seen struct {
 	Doubt    Try     // the try whose request was sent, must not be repeated, and has no response; 0 is none
 	Done     bool    // a try got Response
 	Response Response
-}
-
-// Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the tests of its driver.
-var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: machine.See[State, Event, Effect, Seen],
-	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
-		{Name: "RequestIsProcessedOnlyOnce", Holds: requestIsProcessedOnlyOnce},
-		{Name: "AtMostOneHolder", Holds: atMostOneHolder},
-		{Name: "OnlyTheHolderSends", Holds: onlyTheHolderSends},
-		{Name: "EveryTryIsAnswered", Holds: everyTryIsAnswered},
-		{Name: "EveryTryGetsTheSameResponse", Holds: everyTryGetsTheSameResponse},
-		{Name: "OtherPayloadIsRefused", Holds: otherPayloadIsRefused},
-		{Name: "UnknownIsSaid", Holds: unknownIsSaid},
-		{Name: "RetriedOnlyWhereSafe", Holds: retriedOnlyWhereSafe},
-		{Name: "LeaseIsArmed", Holds: leaseIsArmed},
-		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
-		{Name: "WaitersAreWoken", Holds: waitersAreWoken},
-	},
 }
 
 // Event returns what the monitor remembers after the event of step, before the effects.

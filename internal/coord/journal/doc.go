@@ -8,15 +8,18 @@
 //
 // # Invariants
 //
-//   - ReleasedIsStored: unless the call is broken, the events of a record are released only when the record is in the log.
+//   - ReleasedIsStored: unless the call is broken, the events of a record are released only when the record is in the log. Nothing is released
+//     twice.
 //   - OneAtATime: the store is asked for one thing at a time.
-//   - DoubtIsResolved: after an append whose outcome is not known, nothing is appended until the newest entry was read.
-//   - FencedIsSilent: when another server owns the call, the session ends, and this server writes and releases nothing more.
+//   - DoubtIsResolved: after an append whose outcome is not known, nothing is appended until the newest entry was read. An append has what is
+//     recorded, and a full one is made only where the call is broken.
+//   - FencedIsSilent: when another server owns the call, the session ends, and this server writes and releases nothing more. The same holds
+//     after the end.
 //   - BrokenIsToldOnce: Break and Restore come in turns.
 //   - RestoredIsWhole: a call is journalled again when all that was released is in the log.
-//   - RemovedAfterTheEnd: the log is removed only when its end is stored.
-//   - WaitIsBounded: a time is armed for the oldest record that is withheld.
-//   - StoreIsAsked: while a record is withheld, or the call is broken, the store is being asked, unless the log is gone.
+//   - RemovedAfterTheEnd: the log is removed only when its end is stored, and then at once.
+//   - WaitIsBounded: a time is armed for the oldest record that is withheld, and for the end of the log.
+//   - StoreIsAsked: while a record is withheld, or the call is broken, or has ended in order, the store is being asked, unless the log is gone.
 //   - StateAgrees: the state says what is recorded, stored and released.
 //
 // Liveness, if armed times come: WithheldIsReleased. If the store answers as well: BrokenIsRestored.

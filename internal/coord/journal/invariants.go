@@ -4,14 +4,12 @@ package journal
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
-// releasedIsStored: unless the call is broken, the events of a record are released only when the record is in the log. Nothing is released twice.
 func releasedIsStored(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, r Release) bool {
 		return g.Released < r.To && r.To <= g.Recorded && (r.To <= g.Stored || g.Broken || !g.Begun)
 	})
 }
 
-// oneAtATime: the store is asked for one thing at a time.
 func oneAtATime(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, _ Append) bool { return g.Asked == 0 }) &&
 		machine.Every(before, step, func(g Seen, _ AppendFull) bool { return g.Asked == 0 }) &&
@@ -19,8 +17,6 @@ func oneAtATime(before, _ Seen, step edge) bool {
 		machine.Every(before, step, func(g Seen, _ Look) bool { return g.Asked == 0 })
 }
 
-// doubtIsResolved: after an append whose outcome is not known, nothing is appended until the newest entry was read. An append has what is recorded, and a
-// full one is made only where the call is broken.
 func doubtIsResolved(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, f Append) bool { return !g.Doubt && !g.Broken && f.To == g.Recorded && g.Stored < f.To }) &&
 		machine.Every(before, step, func(g Seen, _ AppendFull) bool { return !g.Doubt && g.Broken }) &&
@@ -28,7 +24,6 @@ func doubtIsResolved(before, _ Seen, step edge) bool {
 		machine.Every(before, step, func(g Seen, _ Look) bool { return g.Doubt })
 }
 
-// fencedIsSilent: when another server owns the call, the session ends, and this server writes and releases nothing more. The same holds after the end.
 func fencedIsSilent(before, after Seen, step edge) bool {
 	if before.Down {
 		return len(step.Effects) == 0 && after.Down
@@ -40,35 +35,29 @@ func fencedIsSilent(before, after Seen, step edge) bool {
 	return machine.Count[Fence](step) == 0
 }
 
-// brokenIsToldOnce: Break and Restore come in turns.
 func brokenIsToldOnce(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, _ Break) bool { return !g.Broken }) &&
 		machine.Every(before, step, func(g Seen, _ Restore) bool { return g.Broken })
 }
 
-// restoredIsWhole: a call is journalled again when all that was released is in the log.
 func restoredIsWhole(before, _ Seen, step edge) bool {
 	return machine.Every(before, step, func(g Seen, _ Restore) bool { return g.Stored == g.Recorded && !g.Doubt && !g.Gone })
 }
 
-// removedAfterTheEnd: the log is removed only when its end is stored, and then at once.
 func removedAfterTheEnd(before, _ Seen, step edge) bool {
 	return machine.Once[Remove](step, !before.Down && before.Event(step).Ended)
 }
 
-// waitIsBounded: a time is armed for the oldest record that is withheld, and for the end of the log.
 func waitIsBounded(_, after Seen, _ edge) bool {
 	withheld := after.Released < after.Recorded
 	return after.Down || !withheld && after.Asked != ForEnd || after.Armed == after.Released+1
 }
 
-// storeIsAsked: while a record is withheld, or the call is broken, or has ended in order, the store is being asked, unless the log is gone.
 func storeIsAsked(_, after Seen, _ edge) bool {
 	busy := after.Released < after.Recorded || after.Broken || after.Over
 	return after.Down || after.Gone && after.Asked == 0 || busy == (after.Asked != 0)
 }
 
-// stateAgrees: the state says what is recorded, stored and released.
 func stateAgrees(_, after Seen, step edge) bool {
 	g := after
 	whole := g.Begun && !g.Broken && !g.Gone && !g.Over

@@ -155,3 +155,21 @@ func Values() ([]State, []Event, []Effect) {
 		[]Event{Begin{}, Recorded{}, Stored{}, Conflict{}, Failed{}, Found{}, Taken{}, Gone{}, Late{}, Over{}, Stop{}},
 		[]Effect{Arm{}, Append{}, AppendFull{}, AppendEnd{}, Look{}, Release{}, Break{}, Restore{}, Fence{}, Remove{}}
 }
+
+// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its
+// invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: see,
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "ReleasedIsStored", Holds: releasedIsStored},
+		{Name: "OneAtATime", Holds: oneAtATime},
+		{Name: "DoubtIsResolved", Holds: doubtIsResolved},
+		{Name: "FencedIsSilent", Holds: fencedIsSilent},
+		{Name: "BrokenIsToldOnce", Holds: brokenIsToldOnce},
+		{Name: "RestoredIsWhole", Holds: restoredIsWhole},
+		{Name: "RemovedAfterTheEnd", Holds: removedAfterTheEnd},
+		{Name: "WaitIsBounded", Holds: waitIsBounded},
+		{Name: "StoreIsAsked", Holds: storeIsAsked},
+		{Name: "StateAgrees", Holds: stateAgrees},
+	},
+}

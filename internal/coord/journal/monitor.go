@@ -1,6 +1,6 @@
 package journal
 
-// The monitor of the machine: its invariants, and what they remember of earlier steps.
+// The monitor of the machine: what it remembers of earlier steps, and the invariants. doc.go says what each means.
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
@@ -44,24 +44,6 @@ type Seen struct {
 	Over     bool // the call has ended in order
 	Ended    bool // the entry that ends the log is stored
 	Down     bool // fenced or closed
-}
-
-// Monitor checks the invariants of the machine after every step. The explore tests use it, and so does a server that is configured to check
-// its invariants.
-var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: see,
-	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
-		{Name: "ReleasedIsStored", Holds: releasedIsStored},
-		{Name: "OneAtATime", Holds: oneAtATime},
-		{Name: "DoubtIsResolved", Holds: doubtIsResolved},
-		{Name: "FencedIsSilent", Holds: fencedIsSilent},
-		{Name: "BrokenIsToldOnce", Holds: brokenIsToldOnce},
-		{Name: "RestoredIsWhole", Holds: restoredIsWhole},
-		{Name: "RemovedAfterTheEnd", Holds: removedAfterTheEnd},
-		{Name: "WaitIsBounded", Holds: waitIsBounded},
-		{Name: "StoreIsAsked", Holds: storeIsAsked},
-		{Name: "StateAgrees", Holds: stateAgrees},
-	},
 }
 
 // see returns what the monitor remembers after step, if it remembered g before.

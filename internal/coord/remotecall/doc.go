@@ -3,10 +3,9 @@
 // # Invariants
 //
 //   - CalledOnce: the tool is called at most once, whatever becomes of the servers.
-//   - OnlyApproved: a tool that needs approval is called only after the user has approved.
+//   - OnlyApproved: a call that needs approval is asked for, and made only after the approval.
 //   - ClosedOnce: the call gets one outcome, and nothing happens after it.
-//   - TrueOutcome: Deliver follows the end of the tool, Deny follows a refusal, Lose follows
-//     the end of a server.
+//   - TrueOutcome: Deliver follows the end of the tool, Deny follows a refusal, Lose follows the end of a server.
 //
 // Liveness, if every tool ends or its time is over: RunningEnds.
 //

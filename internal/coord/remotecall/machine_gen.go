@@ -83,3 +83,15 @@ func Values() ([]State, []Event, []Effect) {
 		[]Event{Complete{}, Answer{}, Ended{}, Cut{}, Lost{}},
 		[]Effect{Request{}, Call{}, Deliver{}, Deny{}, Lose{}}
 }
+
+// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its
+// invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: machine.See[State, Event, Effect, Seen],
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "CalledOnce", Holds: calledOnce},
+		{Name: "OnlyApproved", Holds: onlyApproved},
+		{Name: "ClosedOnce", Holds: closedOnce},
+		{Name: "TrueOutcome", Holds: trueOutcome},
+	},
+}

@@ -1,6 +1,6 @@
 package remotecall
 
-// The monitor of the machine: its invariants, and what they remember of earlier steps.
+// The monitor of the machine: what it remembers of earlier steps, and the invariants. doc.go says what each means.
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
@@ -9,17 +9,6 @@ type Seen struct {
 	Asked, Approved bool // the user had to be asked, and has approved
 	Called          bool
 	Closed          bool
-}
-
-// Monitor checks the invariants of the machine after every step. The explore tests use it, and so does a server that is configured to check its invariants.
-var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: machine.See[State, Event, Effect, Seen],
-	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
-		{Name: "CalledOnce", Holds: calledOnce},
-		{Name: "OnlyApproved", Holds: onlyApproved},
-		{Name: "ClosedOnce", Holds: closedOnce},
-		{Name: "TrueOutcome", Holds: trueOutcome},
-	},
 }
 
 // Event returns what the monitor remembers after the event of step, before the effects.
@@ -49,7 +38,6 @@ func (g Seen) Effect(_ edge, f Effect) Seen {
 	return g
 }
 
-// calledOnce: the tool is called once. The state and the monitor agree on it.
 func calledOnce(before, after Seen, step edge) bool {
 	once := machine.Every(before, step, func(g Seen, _ Call) bool { return !g.Called })
 	switch step.To.(type) {
@@ -62,7 +50,6 @@ func calledOnce(before, after Seen, step edge) bool {
 	return once
 }
 
-// onlyApproved: a call that needs approval is asked for, and made only after the approval.
 func onlyApproved(before, after Seen, step edge) bool {
 	e, completes := step.Event.(Complete)
 	return (!after.Called || !after.Asked || after.Approved) &&
@@ -70,14 +57,12 @@ func onlyApproved(before, after Seen, step edge) bool {
 		machine.Every(before, step, func(g Seen, _ Call) bool { return (!g.Asked || g.Approved) && !(completes && e.Ask) })
 }
 
-// closedOnce: a call gets one outcome, and nothing comes after it.
 func closedOnce(before, after Seen, step edge) bool {
 	_, over := step.To.(Over)
 	_, cut := step.Event.(Cut)
 	return over == after.Closed && machine.Every(before, step, func(g Seen, _ Effect) bool { return !g.Closed && !cut })
 }
 
-// trueOutcome: the outcome says what has happened.
 func trueOutcome(before, _ Seen, step edge) bool {
 	_, ended := step.Event.(Ended)
 	_, lost := step.Event.(Lost)

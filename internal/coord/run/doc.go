@@ -7,24 +7,20 @@
 //
 // # Invariants
 //
-//   - OneTerminal: a run ends once, and a run that has ended never changes.
-//   - ResultComesWithTerminal: a terminal status and its result are stored in one write.
+//   - OneTerminal: a run ends once, and a run that has ended never changes. A reply to it is answered, and nothing else happens.
+//   - ResultComesWithTerminal: the final state and its result are stored together, in one write.
 //   - WaitsOnlyForAQuestion: waiting_user has a pending interaction, cleared on leaving.
 //   - OneResumeWins: a question is resolved once, by the reply or by the time-out.
-//   - EveryReplyIsAnswered: a reply to another question, or a second reply, is answered and
-//     not applied.
-//   - NobodyDecidesForTheUser: if the policy requires the user's reply, no time-out ends the
-//     wait.
-//   - AutoNeverWaits: with the policy auto a run never waits for the user.
-//   - AttemptsOnlyGrow: one by one, when a worker claims the run.
-//   - SeqIsContiguous: the published messages are numbered without a gap.
-//   - EveryChangeIsTold: each change of the state is published once, as
-//     conversation.state.changed.
-//   - CauseComesFirst: the reply or the time-out is published before the change it causes.
-//   - StaleIsHarmless: reports of older attempts and late timers change nothing.
-//   - AbandonedTurnIsStopped: if a run is taken from its turn, the turn is told to stop.
-//   - TimeoutIsArmed: if the policy allows it, a time-out is armed for every wait, also after
-//     a restart.
+//   - EveryReplyIsAnswered: a reply to the pending question is accepted. Any other reply is answered and not applied.
+//   - NobodyDecidesForTheUser: if the policy requires the user's reply, no time-out ends the wait.
+//   - AutoNeverWaits: with the policy auto a turn that needs input decides by itself, and its run never waits.
+//   - AttemptsOnlyGrow: the attempt grows by one when a worker claims the run, and never gets smaller.
+//   - SeqIsContiguous: the published messages are numbered without a gap, and the state has the newest number.
+//   - EveryChangeIsTold: a change of the state is published once, after the other messages of the step.
+//   - CauseComesFirst: a reply or a time-out that changes the state is published right before the change.
+//   - StaleIsHarmless: the report of a turn that does not run changes nothing. Nor does the time-out of a question that is not pending.
+//   - AbandonedTurnIsStopped: a running turn is told to stop when its run is canceled, is given up, or is claimed by another worker.
+//   - TimeoutIsArmed: if the policy allows it, a time-out is armed when the run begins to wait, and again after a restart.
 //
 // Liveness, if a worker claims every queued run, every turn reports, and every armed
 // time-out comes: QueuedIsClaimed, RunningReports, AutoDecideEndsTheWait.

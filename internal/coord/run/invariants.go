@@ -1,6 +1,6 @@
 package run
 
-// The invariants of the machine: one function for each, which reports whether one step keeps it.
+// The invariants of the machine: one function for each, which reports whether one step keeps it. doc.go says what each means.
 
 import (
 	"slices"
@@ -11,14 +11,12 @@ import (
 // has reports whether f is among the effects of step.
 func has(step edge, f Effect) bool { return slices.Contains(step.Effects, f) }
 
-// oneTerminal: a run ends once, and a run that has ended never changes. A reply to it is answered, and nothing else happens.
 func oneTerminal(before, after Seen, step edge) bool {
 	_, ended := Terminal(step.To)
 	still := !before.Ended || step.From == step.To && len(step.Effects) == machine.Count[AnswerReply](step)
 	return still && ended == after.Ended
 }
 
-// resultComesWithTerminal: the final state and its result are stored together, in one write.
 func resultComesWithTerminal(before, _ Seen, step edge) bool {
 	last, ended := Terminal(step.To)
 	if before.Ended || !ended {
@@ -28,7 +26,6 @@ func resultComesWithTerminal(before, _ Seen, step edge) bool {
 	return last.Result == result && machine.Count[Conclude](step) == 1 && has(step, Conclude{step.To.Name(), result})
 }
 
-// waitsOnlyForAQuestion: a run waits only while a question is pending.
 func waitsOnlyForAQuestion(_, after Seen, step edge) bool {
 	w, waits := step.To.(WaitingUser)
 	if !waits {
@@ -37,7 +34,6 @@ func waitsOnlyForAQuestion(_, after Seen, step edge) bool {
 	return after.Waits && w.Pending != 0 && w.Pending == after.Asked && w.Session == after.Session && w.Policy == after.Policy
 }
 
-// oneResumeWins: a question is resolved once, while it is pending.
 func oneResumeWins(before, after Seen, step edge) bool {
 	resumes := 0
 	for _, f := range step.Effects {
@@ -58,7 +54,6 @@ func oneResumeWins(before, after Seen, step edge) bool {
 	return resumes == 0 || resumes == 1 && !after.Waits
 }
 
-// everyReplyIsAnswered: a reply to the pending question is accepted. Any other reply is answered and not applied.
 func everyReplyIsAnswered(before, _ Seen, step edge) bool {
 	e, reply := step.Event.(Reply)
 	switch {
@@ -74,12 +69,10 @@ func everyReplyIsAnswered(before, _ Seen, step edge) bool {
 	return step.From == step.To && len(step.Effects) == 1 && has(step, want)
 }
 
-// nobodyDecidesForTheUser: if the policy requires the user's reply, no time-out ends the wait.
 func nobodyDecidesForTheUser(before, _ Seen, step edge) bool {
 	return machine.Count[AutoDecided](step) == 0 || before.Policy == AutoDecide
 }
 
-// autoNeverWaits: with the policy auto a turn that needs input decides by itself, and its run never waits.
 func autoNeverWaits(before, _ Seen, step edge) bool {
 	e, needs := step.Event.(TurnNeedsInput)
 	_, runs := step.From.(Running)
@@ -88,7 +81,6 @@ func autoNeverWaits(before, _ Seen, step edge) bool {
 	return !(waits && w.Policy == Auto) && machine.Once[DecideAlone](step, want) && (!want || has(step, DecideAlone{before.Attempt}))
 }
 
-// attemptsOnlyGrow: the attempt grows by one when a worker claims the run, and never gets smaller.
 func attemptsOnlyGrow(before, after Seen, step edge) bool {
 	attempt, _ := known(step.To)
 	claims := false
@@ -100,7 +92,6 @@ func attemptsOnlyGrow(before, after Seen, step edge) bool {
 	return attempt == after.Attempt && (attempt == before.Attempt || claims && attempt == before.Attempt+1)
 }
 
-// seqIsContiguous: the published messages are numbered without a gap, and the state has the newest number.
 func seqIsContiguous(before, after Seen, step edge) bool {
 	next := before.Seq
 	for _, f := range step.Effects {
@@ -124,7 +115,6 @@ func seqIsContiguous(before, after Seen, step edge) bool {
 	return seq == after.Seq
 }
 
-// everyChangeIsTold: a change of the state is published once, after the other messages of the step.
 func everyChangeIsTold(_, _ Seen, step edge) bool {
 	if !changes(step) {
 		return machine.Count[StateChanged](step) == 0
@@ -138,7 +128,6 @@ func everyChangeIsTold(_, _ Seen, step edge) bool {
 	return last && f.From == step.From.Name() && f.To == step.To.Name() && f.Trigger == step.Event.Name() && f.UpdatedAt == when
 }
 
-// causeComesFirst: a reply or a time-out that changes the state is published right before the change.
 func causeComesFirst(before, _ Seen, step edge) bool {
 	for i, f := range step.Effects {
 		f, told := f.(StateChanged)
@@ -162,7 +151,6 @@ func causeComesFirst(before, _ Seen, step edge) bool {
 	return true
 }
 
-// staleIsHarmless: the report of a turn that does not run changes nothing. Nor does the time-out of a question that is not pending.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	_, runs := step.From.(Running)
 	stale := false
@@ -182,7 +170,6 @@ func staleIsHarmless(before, _ Seen, step edge) bool {
 	return !stale || step.From == step.To && len(step.Effects) == 0
 }
 
-// abandonedTurnIsStopped: a running turn is told to stop when its run is canceled, is given up, or is claimed by another worker.
 func abandonedTurnIsStopped(before, after Seen, step edge) bool {
 	_, ran := step.From.(Running)
 	_, runs := step.To.(Running)
@@ -196,7 +183,6 @@ func abandonedTurnIsStopped(before, after Seen, step edge) bool {
 	return machine.Once[StopTurn](step, want) && (!want || has(step, StopTurn{before.Attempt}))
 }
 
-// timeoutIsArmed: if the policy allows it, a time-out is armed when the run begins to wait, and again after a restart.
 func timeoutIsArmed(before, after Seen, step edge) bool {
 	kept, restart := step.Event.(Preserve)
 	begins := !before.Waits && after.Waits

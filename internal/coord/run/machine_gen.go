@@ -66,3 +66,25 @@ func Values() ([]State, []Event, []Effect) {
 		[]Event{TurnStarted{}, TurnNeedsInput{}, TurnSucceeded{}, TurnFailed{}, Reply{}, Timeout{}, Cancel{}, Preserve{}, Reconcile{}, Resume{}},
 		[]Effect{StateChanged{}, ReplyAccepted{}, AutoDecided{}, Conclude{}, StopTurn{}, DecideAlone{}, ArmTimeout{}, AnswerReply{}}
 }
+
+// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its
+// invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: see,
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "OneTerminal", Holds: oneTerminal},
+		{Name: "ResultComesWithTerminal", Holds: resultComesWithTerminal},
+		{Name: "WaitsOnlyForAQuestion", Holds: waitsOnlyForAQuestion},
+		{Name: "OneResumeWins", Holds: oneResumeWins},
+		{Name: "EveryReplyIsAnswered", Holds: everyReplyIsAnswered},
+		{Name: "NobodyDecidesForTheUser", Holds: nobodyDecidesForTheUser},
+		{Name: "AutoNeverWaits", Holds: autoNeverWaits},
+		{Name: "AttemptsOnlyGrow", Holds: attemptsOnlyGrow},
+		{Name: "SeqIsContiguous", Holds: seqIsContiguous},
+		{Name: "EveryChangeIsTold", Holds: everyChangeIsTold},
+		{Name: "CauseComesFirst", Holds: causeComesFirst},
+		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
+		{Name: "AbandonedTurnIsStopped", Holds: abandonedTurnIsStopped},
+		{Name: "TimeoutIsArmed", Holds: timeoutIsArmed},
+	},
+}

@@ -1,8 +1,6 @@
 package run
 
-// The monitor of the machine: what it remembers of earlier steps, and the list of invariants that it checks.
-
-import "github.com/antiphon-rt/antiphon/coord/machine"
+// The monitor of the machine: what it remembers of earlier steps.
 
 // Seen is what the monitor remembers of a run. It comes from the events and effects alone, and not from the states.
 type Seen struct {
@@ -14,27 +12,6 @@ type Seen struct {
 	Resolved Mode        // how Asked was resolved
 	Seq      Seq
 	Ended    bool
-}
-
-// Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the tests of its driver.
-var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: see,
-	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
-		{Name: "OneTerminal", Holds: oneTerminal},
-		{Name: "ResultComesWithTerminal", Holds: resultComesWithTerminal},
-		{Name: "WaitsOnlyForAQuestion", Holds: waitsOnlyForAQuestion},
-		{Name: "OneResumeWins", Holds: oneResumeWins},
-		{Name: "EveryReplyIsAnswered", Holds: everyReplyIsAnswered},
-		{Name: "NobodyDecidesForTheUser", Holds: nobodyDecidesForTheUser},
-		{Name: "AutoNeverWaits", Holds: autoNeverWaits},
-		{Name: "AttemptsOnlyGrow", Holds: attemptsOnlyGrow},
-		{Name: "SeqIsContiguous", Holds: seqIsContiguous},
-		{Name: "EveryChangeIsTold", Holds: everyChangeIsTold},
-		{Name: "CauseComesFirst", Holds: causeComesFirst},
-		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
-		{Name: "AbandonedTurnIsStopped", Holds: abandonedTurnIsStopped},
-		{Name: "TimeoutIsArmed", Holds: timeoutIsArmed},
-	},
 }
 
 // see returns what the monitor remembers after step, if it remembered g before.

@@ -3,8 +3,8 @@
 //
 // # Invariants
 //
-//   - EffectsFit: each event has the effects that follow from it. Each end becomes final or is taken back, once. Only the turn that the user
-//     has opened next after an end is joined with the turn of that end, and only when its words are there.
+//   - EffectsFit: each event has the effects that follow from it. Each end becomes final or is taken back, once. Only the turn that the user has
+//     opened next after an end is joined with the turn of that end, and only when its words are there.
 //   - StateAgrees: the state says whose end is tentative, and which turn the user goes on with.
 //
 // The specification proves more: see turnend.fizz. Liveness, if the timer fires and each turn ends: EndIsFinalAtLast.

@@ -75,3 +75,13 @@ func Values() ([]State, []Event, []Effect) {
 		[]Event{Ended{}, Opened{}, Dropped{}, Worded{}, Expired{}, Fixed{}},
 		[]Effect{Arm{}, Settle{}, Join{}}
 }
+
+// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its
+// invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: machine.See[State, Event, Effect, Seen],
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "EffectsFit", Holds: effectsFit},
+		{Name: "StateAgrees", Holds: stateAgrees},
+	},
+}

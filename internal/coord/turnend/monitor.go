@@ -1,6 +1,6 @@
 package turnend
 
-// The monitor of the machine: its invariants, and what they remember of earlier steps.
+// The monitor of the machine: what it remembers of earlier steps, and the invariants. doc.go says what each means.
 
 import (
 	"slices"
@@ -14,13 +14,6 @@ type Seen struct {
 	Loose machine.Turn // the turn whose end is tentative; 0 for none
 	Next  machine.Turn // the turn that the user has opened after that end; 0 for none
 	Over  bool         // Next has ended, and its text is awaited
-}
-
-// Monitor checks the invariants of the machine after every step. The explore tests use it, and so does a server that is configured to check
-// its invariants.
-var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See:        machine.See[State, Event, Effect, Seen],
-	Invariants: []machine.Invariant[State, Event, Effect, Seen]{{Name: "EffectsFit", Holds: effectsFit}, {Name: "StateAgrees", Holds: stateAgrees}},
 }
 
 // Event returns what the monitor remembers after the event of step, before the effects.
@@ -56,7 +49,6 @@ func (g Seen) Event(step edge) Seen {
 // Effect returns what the monitor remembers after the effect f.
 func (g Seen) Effect(edge, Effect) Seen { return g }
 
-// effectsFit: each event has the effects that follow from it, and no others.
 func effectsFit(before, _ Seen, step edge) bool {
 	var want []Effect
 	switch e := step.Event.(type) {
@@ -91,7 +83,6 @@ func effectsFit(before, _ Seen, step edge) bool {
 	return slices.Equal(step.Effects, want)
 }
 
-// stateAgrees: the state says whose end is tentative, and which turn the user goes on with.
 func stateAgrees(_, after Seen, step edge) bool {
 	switch s := step.To.(type) {
 	case Final:
