@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -163,51 +164,36 @@ var errRate = errors.New("the engine has no usable sample rate")
 // sounds converts the audio of an engine to that of a pipeline.Synthesizer: its rate and its chunks.
 type sounds struct {
 	emit func(pcm []int16) error
-	up   *voice.Resampler // nil: the rates are the same
-	left int              // samples that the engine may still send
+	up   *voice.Resampler
+	left int // samples that the engine may still send
 	pcm  []float32
 	out  []int16
 }
 
 func newSounds(rate int, emit func([]int16) error) (*sounds, error) {
-	s := &sounds{emit: emit, left: rate * int(maxClauseSound/time.Second)}
-	if rate == pipeline.OutputRate {
-		return s, nil
-	}
 	up, err := voice.NewResampler(rate, pipeline.OutputRate)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %d: %w", errRate, rate, err)
 	}
-	s.up = up
-	return s, nil
+	return &sounds{emit: emit, up: up, left: rate * int(maxClauseSound/time.Second)}, nil
 }
 
 func (s *sounds) write(pcm []float32) error {
 	if s.left -= len(pcm); s.left < 0 {
 		return fmt.Errorf("%w: the clause has more than %s of audio", ErrProtocol, maxClauseSound)
 	}
-	if s.up == nil {
-		return s.give(pcm)
-	}
-	s.pcm = s.up.Append(s.pcm[:0], pcm)
-	return s.give(s.pcm)
+	return s.give(s.up.Append(s.pcm[:0], pcm))
 }
 
-func (s *sounds) flush() error {
-	if s.up == nil {
-		return nil
-	}
-	return s.give(s.up.Flush(s.pcm[:0]))
-}
+func (s *sounds) flush() error { return s.give(s.up.Flush(s.pcm[:0])) }
 
+// give emits audio at the rate of the pipeline. It keeps pcm for the next call.
 func (s *sounds) give(pcm []float32) error {
-	s.out = voice.FloatToPCM16(s.out[:0], pcm)
-	for out := s.out; len(out) > 0; {
-		n := min(len(out), pipeline.MaxChunk)
-		if err := s.emit(out[:n]); err != nil {
+	s.pcm, s.out = pcm, voice.FloatToPCM16(s.out[:0], pcm)
+	for part := range slices.Chunk(s.out, pipeline.MaxChunk) {
+		if err := s.emit(part); err != nil {
 			return err
 		}
-		out = out[n:]
 	}
 	return nil
 }

@@ -208,13 +208,11 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 
 // give resamples the audio and emits it in chunks. The first chunk is short.
 func give(ctx context.Context, pcm []int16, rate int, emit func([]int16) error) error {
-	if rate != pipeline.OutputRate {
-		up, err := voice.NewResampler(rate, pipeline.OutputRate)
-		if err != nil {
-			return fail(err, "")
-		}
-		pcm = up.FlushPCM16(up.AppendPCM16(nil, pcm))
+	up, err := voice.NewResampler(rate, pipeline.OutputRate)
+	if err != nil {
+		return fail(err, "")
 	}
+	pcm = up.FlushPCM16(up.AppendPCM16(nil, pcm))
 	for n := pipeline.MaxChunk / 5; len(pcm) > 0; n = pipeline.MaxChunk {
 		n = min(n, len(pcm))
 		if err := ctx.Err(); err != nil {

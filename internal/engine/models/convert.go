@@ -11,6 +11,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // maxConverted is the size of the largest file that a conversion reads into memory, in bytes.
@@ -117,7 +119,9 @@ func onnxMetadata(path string, f File) error {
 	var tail []byte
 	for _, m := range f.Metadata {
 		key, value, _ := strings.Cut(m, "=")
-		tail = appendField(tail, fieldMetadata, appendField(appendField(nil, fieldKey, []byte(key)), fieldValue, []byte(value)))
+		entry := protowire.AppendString(protowire.AppendTag(nil, fieldKey, protowire.BytesType), key)
+		entry = protowire.AppendString(protowire.AppendTag(entry, fieldValue, protowire.BytesType), value)
+		tail = protowire.AppendBytes(protowire.AppendTag(tail, fieldMetadata, protowire.BytesType), entry)
 	}
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -125,18 +129,4 @@ func onnxMetadata(path string, f File) error {
 	}
 	_, err = file.Write(tail)
 	return errors.Join(err, file.Close())
-}
-
-// appendField appends a length-delimited field of a protocol buffer.
-func appendField(dst []byte, number int, body []byte) []byte {
-	const lengthDelimited = 2
-	dst = append(dst, byte(number<<3|lengthDelimited))
-	for n := len(body); ; n >>= 7 {
-		if n < 128 {
-			dst = append(dst, byte(n))
-			break
-		}
-		dst = append(dst, byte(n)|128)
-	}
-	return append(dst, body...)
 }

@@ -5,11 +5,7 @@ package parakeet
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
-
-	"github.com/ebitengine/purego"
 
 	"github.com/antiphon-rt/antiphon/internal/engine/dynlib"
 )
@@ -57,29 +53,17 @@ func open(path string) (*library, error) {
 		return nil, fmt.Errorf("%w: %w", ErrLibrary, err)
 	}
 	var l library
-	if err := bind(h, map[string]any{"abi_version": &l.version}); err != nil {
+	if err := dynlib.Bind(h, "parakeet_capi_", ErrLibrary, map[string]any{"abi_version": &l.version}); err != nil {
 		return nil, err
 	}
 	if v := l.version(); v < MinABI || v > MaxABI {
 		return nil, fmt.Errorf("%w: %s has version %d of the C interface, want %d to %d", ErrVersion, path, v, MinABI, MaxABI)
 	}
-	return &l, bind(h, map[string]any{
+	return &l, dynlib.Bind(h, "parakeet_capi_", ErrLibrary, map[string]any{
 		"load": &l.load, "free": &l.free, "last_error": &l.lastError, "free_string": &l.freeText,
 		"stream_begin_lang": &l.begin, "stream_feed_json": &l.feed, "stream_finalize_json": &l.finish, "stream_free": &l.end,
 		"transcribe_pcm_lang": &l.transcribe,
 	})
-}
-
-// bind sets each function to the one of the library with this name, after the library's prefix.
-func bind(handle uintptr, functions map[string]any) error {
-	for _, name := range slices.Sorted(maps.Keys(functions)) {
-		address, err := dynlib.Symbol(handle, "parakeet_capi_"+name)
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrLibrary, err)
-		}
-		purego.RegisterFunc(functions[name], address)
-	}
-	return nil
 }
 
 // take returns a text of the library, and frees it. nil means that the call has failed: then it returns the last error of the model.

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/ebitengine/purego"
-
 	"github.com/antiphon-rt/antiphon/internal/engine/dynlib"
 )
 
@@ -55,13 +53,13 @@ func open(folder string) (*library, error) {
 		return nil, fmt.Errorf("%w: %w", ErrLibrary, err)
 	}
 	var l library
-	if err := bind(h, map[string]any{"GetVersionStr": &l.version}); err != nil {
+	if err := dynlib.Bind(h, "SherpaOnnx", ErrLibrary, map[string]any{"GetVersionStr": &l.version}); err != nil {
 		return nil, err
 	}
 	if v := l.version(); v != Version {
 		return nil, fmt.Errorf("%w: %q, want %s", ErrVersion, v, Version)
 	}
-	return &l, bind(h, map[string]any{
+	return &l, dynlib.Bind(h, "SherpaOnnx", ErrLibrary, map[string]any{
 		"CreateOfflineRecognizer": &l.newRecognizer, "DestroyOfflineRecognizer": &l.freeRecognizer,
 		"CreateOfflineStream": &l.newStream, "DestroyOfflineStream": &l.freeStream,
 		"AcceptWaveformOffline": &l.accept, "DecodeOfflineStream": &l.decode,
@@ -70,18 +68,6 @@ func open(folder string) (*library, error) {
 		"OfflineTtsSampleRate":         &l.voiceRate,
 		"OfflineTtsGenerateWithConfig": &l.generate, "DestroyOfflineTtsGeneratedAudio": &l.freeAudio,
 	})
-}
-
-// bind sets each function to the one of the library with this name, after the library's prefix.
-func bind(handle uintptr, functions map[string]any) error {
-	for name, fn := range functions {
-		address, err := dynlib.Symbol(handle, "SherpaOnnx"+name)
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrLibrary, err)
-		}
-		purego.RegisterFunc(fn, address)
-	}
-	return nil
 }
 
 // maxText is the longest text of the library, in bytes.

@@ -14,6 +14,7 @@ import (
 	"iter"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -54,15 +55,13 @@ func (s *Synthesizer) copy(ctx context.Context, got *http.Response, up *voice.Re
 	raw := make([]int16, pipeline.MaxChunk)
 	var out []int16
 	give := func() error {
-		for rest := out; len(rest) > 0; {
-			n := min(len(rest), pipeline.MaxChunk)
+		for part := range slices.Chunk(out, pipeline.MaxChunk) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := emit(rest[:n]); err != nil {
+			if err := emit(part); err != nil {
 				return err
 			}
-			rest = rest[n:]
 		}
 		return nil
 	}

@@ -7,91 +7,46 @@ import (
 	"slices"
 	"sync"
 
-	"gonum.org/v1/gonum/dsp/fourier"
-
-	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/internal/engine/mel"
 )
 
 const (
 	bands   = 40
-	window  = 400 // samples of a spectrum: 25 ms
-	hop     = 160 // samples between two spectra: 10 ms
-	lines   = window/2 + 1
 	loud    = 0.0316 // RMS to which soft speech is amplified: -30 dBFS
 	piece   = 480    // samples of the pieces of which silent ones are left out: 30 ms
 	silence = 30     // dB below the loudest piece from which on a piece is silent
 	keep    = 4      // silent pieces in a row that are kept: 120 ms
 )
 
-// tables are constants of the transform.
-type tables struct {
-	shape  [window]float64
-	filter [bands][lines]float32
-}
-
-// transform returns the tables. The filters are triangles of equal area on Slaney's mel scale, as in Resemblyzer's front end (librosa).
-var transform = sync.OnceValue(func() *tables {
-	t := &tables{}
-	for i := range window {
-		t.shape[i] = 0.5 - 0.5*math.Cos(2*math.Pi*float64(i)/window)
-	}
-	var edge [bands + 2]float64
-	for i := range edge {
-		edge[i] = hertz(mel(pipeline.InputRate/2) * float64(i) / (bands + 1))
-	}
-	for b := range bands {
-		low, mid, high := edge[b], edge[b+1], edge[b+2]
-		for k := range lines {
-			f := float64(k) * pipeline.InputRate / window
-			w := min((f-low)/(mid-low), (high-f)/(high-mid))
-			t.filter[b][k] = float32(max(0, w) * 2 / (high - low))
+// filters are the weights of the bands, as in Resemblyzer's front end (librosa).
+var filters = sync.OnceValue(func() *[bands][mel.Bins]float32 {
+	var all [bands][mel.Bins]float32
+	for b, band := range mel.Bands(bands) {
+		for i, w := range band.Weights {
+			all[b][band.First+i] = float32(w)
 		}
 	}
-	return t
+	return &all
 })
 
-// The mel scale of Slaney's Auditory Toolbox (1998): linear up to 1 kHz, logarithmic above.
-const (
-	linear = 200.0 / 3
-	bend   = 1000.0
-)
-
-var octaves = math.Log(6.4) / 27
-
-// mel returns a frequency in Hz on the mel scale.
-func mel(hz float64) float64 {
-	if hz < bend {
-		return hz / linear
-	}
-	return bend/linear + math.Log(hz/bend)/octaves
-}
-
-// hertz returns the frequency of a value of the mel scale, in Hz.
-func hertz(m float64) float64 {
-	if m < bend/linear {
-		return m * linear
-	}
-	return bend * math.Exp(octaves*(m-bend/linear))
-}
-
-// spectra returns the mel energies of pcm, one row for each hop.
+// spectra returns the mel energies of pcm, one row for each mel.Hop.
 func spectra(pcm []float32) [][bands]float32 {
-	t, fft := transform(), fourier.NewFFT(window)
-	padded := slices.Concat(make([]float32, window/2), pcm, make([]float32, window/2))
+	filter, spectrum := filters(), mel.NewSpectrum()
+	padded := make([]float64, mel.Window/2+len(pcm)+mel.Window/2)
+	for i, v := range pcm {
+		padded[mel.Window/2+i] = float64(v)
+	}
 	var out [][bands]float32
-	var x [window]float64
-	var spectrum [lines]complex128
-	var power [lines]float32
-	for at := 0; at+window <= len(padded); at += hop {
-		for i := range x {
-			x[i] = float64(padded[at+i]) * t.shape[i]
-		}
-		for k, c := range fft.Coefficients(spectrum[:], x[:]) {
-			power[k] = float32(real(c)*real(c) + imag(c)*imag(c))
+	var power [mel.Bins]float64
+	var narrow [mel.Bins]float32
+	for at := 0; at+mel.Window <= len(padded); at += mel.Hop {
+		spectrum.Power(&power, padded[at:])
+		for k, p := range power {
+			narrow[k] = float32(p)
 		}
 		var row [bands]float32
 		for b := range row {
-			row[b] = dot(t.filter[b][:], power[:])
+			row[b] = dot(filter[b][:], narrow[:])
 		}
 		out = append(out, row)
 	}

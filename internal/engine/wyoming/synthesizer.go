@@ -214,7 +214,7 @@ func (s *Synthesizer) request(c *conn, u pipeline.Utterance, stream bool) error 
 type output struct {
 	emit    func(pcm []int16) error
 	format  format
-	up      *voice.Resampler // nil at the rate of the pipeline
+	up      *voice.Resampler // nil before the first stretch of audio
 	half    []byte           // the begin of a frame of samples whose end comes with the next event
 	samples int              // how many were emitted
 }
@@ -249,14 +249,11 @@ func (o *output) start(e event) error {
 	if err := o.flush(); err != nil {
 		return err
 	}
-	o.format, o.up = f, nil
-	if f.Rate != pipeline.OutputRate {
-		up, err := voice.NewResampler(f.Rate, pipeline.OutputRate)
-		if err != nil {
-			return fmt.Errorf("%w: %w", errAnswer, err)
-		}
-		o.up = up
+	up, err := voice.NewResampler(f.Rate, pipeline.OutputRate)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errAnswer, err)
 	}
+	o.format, o.up = f, up
 	return nil
 }
 
@@ -272,10 +269,7 @@ func (o *output) add(payload []byte) error {
 		}
 		pcm = pcm[:len(pcm)/2]
 	}
-	if o.up != nil {
-		pcm = o.up.AppendPCM16(nil, pcm)
-	}
-	return o.give(pcm)
+	return o.give(o.up.AppendPCM16(nil, pcm))
 }
 
 // flush ends a stretch of audio.

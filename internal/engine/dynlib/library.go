@@ -1,11 +1,28 @@
 package dynlib
 
-// Texts of C: strings that end with a zero byte.
+// What every C library has: functions with names, and texts that end with a zero byte.
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unsafe"
+
+	"github.com/ebitengine/purego"
 )
+
+// Bind sets each function to the one of the library with this name, after the library's prefix. An error wraps failed.
+func Bind(handle uintptr, prefix string, failed error, functions map[string]any) error {
+	for _, name := range slices.Sorted(maps.Keys(functions)) {
+		address, err := Symbol(handle, prefix+name)
+		if err != nil {
+			return fmt.Errorf("%w: %w", failed, err)
+		}
+		purego.RegisterFunc(functions[name], address)
+	}
+	return nil
+}
 
 // CString returns a text as a C string, without the zero bytes in the text. The caller keeps it alive while the library uses it.
 func CString(s string) *byte {
