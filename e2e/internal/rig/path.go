@@ -3,13 +3,13 @@ package rig
 // A path for the packets of one WebRTC call between native client and server, which a test can block.
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -75,6 +75,18 @@ var serverAddress = regexp.MustCompile(`(?m)^a=candidate:(\S+ 1 udp \d+) (127\.0
 // Route puts the address of a path in place of the server's addresses in the answer of a call. open returns the path. An answer without SDP
 // stays as it is.
 func Route(answer *http.Response, open func() (*Path, error)) error {
+	return reroute(answer, func(server *net.UDPAddr) (*net.UDPConn, error) {
+		p, err := open()
+		if err != nil {
+			return nil, err
+		}
+		p.server.Store(server)
+		return p.front, nil
+	})
+}
+
+// reroute puts the address of the socket that before returns in place of the server's addresses in the answer of a call. An answer without SDP stays as it is.
+func reroute(answer *http.Response, before func(server *net.UDPAddr) (*net.UDPConn, error)) error {
 	if answer.Header.Get("Content-Type") != "application/sdp" {
 		return nil
 	}
@@ -91,21 +103,21 @@ func Route(answer *http.Response, open func() (*Path, error)) error {
 	if err != nil {
 		return err
 	}
-	p, err := open()
+	front, err := before(server)
 	if err != nil {
 		return err
 	}
-	p.server.Store(server)
 	var lines strings.Builder
 	for line := range strings.SplitAfterSeq(string(text), "\r\n") {
 		switch {
 		case line == own[0]:
-			fmt.Fprintf(&lines, "a=candidate:%s 127.0.0.1 %d typ host\r\n", own[1], p.front.LocalAddr().(*net.UDPAddr).Port)
+			fmt.Fprintf(&lines, "a=candidate:%s 127.0.0.1 %d typ host\r\n", own[1], front.LocalAddr().(*net.UDPAddr).Port)
 		case !strings.HasPrefix(line, "a=candidate:"):
 			lines.WriteString(line)
 		}
 	}
-	answer.Body = io.NopCloser(bytes.NewReader([]byte(lines.String())))
+	answer.Body = io.NopCloser(strings.NewReader(lines.String()))
 	answer.ContentLength = int64(lines.Len())
+	answer.Header.Set("Content-Length", strconv.Itoa(lines.Len()))
 	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -191,43 +190,15 @@ func (r *Relay) RoundTrip(q *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(q)
 }
 
-// hostAddress matches a line of SDP with an address of the server.
-var hostAddress = regexp.MustCompile(`(?m)^a=candidate:(\S+ 1 udp \d+) (127\.0\.0\.1) (\d+) typ host.*\r\n`)
-
 // answered replaces the server's address in an answer by the relay's.
 func (r *Relay) answered(answer *http.Response) error {
 	<-time.After(r.link.RTT / 2)
-	if answer.Header.Get("Content-Type") != "application/sdp" {
-		return nil
-	}
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		return err
-	}
-	own := hostAddress.FindSubmatch(text)
-	if own == nil {
-		return fmt.Errorf("no address of the server in %s", text)
-	}
-	port, err := strconv.Atoi(string(own[3]))
-	if err != nil {
-		return err
-	}
-	r.mu.Lock()
-	r.server = &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}
-	r.mu.Unlock()
-	var lines strings.Builder
-	for line := range strings.SplitAfterSeq(string(text), "\r\n") {
-		switch {
-		case line == string(own[0]):
-			fmt.Fprintf(&lines, "a=candidate:%s 127.0.0.1 %d typ host\r\n", own[1], r.front.LocalAddr().(*net.UDPAddr).Port)
-		case !strings.HasPrefix(line, "a=candidate:"):
-			lines.WriteString(line)
-		}
-	}
-	answer.Body = io.NopCloser(strings.NewReader(lines.String()))
-	answer.ContentLength = int64(lines.Len())
-	answer.Header.Set("Content-Length", strconv.Itoa(lines.Len()))
-	return nil
+	return reroute(answer, func(server *net.UDPAddr) (*net.UDPConn, error) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.server = server
+		return r.front, nil
+	})
 }
 
 // lost decides whether the link loses one packet.
