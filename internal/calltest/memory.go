@@ -48,7 +48,6 @@ func (m *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// Accept implements net.Listener.
 func (m *memory) Accept() (net.Conn, error) {
 	select {
 	case c := <-m.conns:
@@ -58,13 +57,11 @@ func (m *memory) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener.
 func (m *memory) Close() error {
 	m.once.Do(func() { close(m.gone) })
 	return nil
 }
 
-// Addr implements net.Listener.
 func (m *memory) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "unix"} }
 
 // buffered is an end of a pipe that takes what is written before the other end reads it. Without that, two WebSockets that ping each other at the

@@ -29,19 +29,15 @@ func newRecognition(live bool, cancel context.CancelFunc) recognition {
 	return recognition{in: newQueue(most), out: newOutbox(closed), cancel: cancel, closed: closed}
 }
 
-// Write implements pipeline.Transcription.
 func (r *recognition) Write(pcm []float32) error { return r.in.write(pcm) }
 
-// CloseInput implements pipeline.Transcription.
 func (r *recognition) CloseInput() error {
 	r.in.close()
 	return nil
 }
 
-// Results implements pipeline.Transcription.
 func (r *recognition) Results() <-chan pipeline.TranscriptResult { return r.out.results }
 
-// Close implements pipeline.Transcription.
 func (r *recognition) Close() error {
 	r.once.Do(func() {
 		r.in.close()

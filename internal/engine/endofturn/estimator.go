@@ -71,7 +71,6 @@ func Judged(e Estimator, j Judge) Estimator {
 	return e
 }
 
-// Frame implements Estimator.
 func (e *estimator) Frame(pcm []float32, speech bool) (p float64, due bool) {
 	e.at += frame
 	e.prosody.frame(pcm, speech)
@@ -86,7 +85,6 @@ func (e *estimator) Frame(pcm []float32, speech bool) (p float64, due bool) {
 	return e.estimate()
 }
 
-// Text implements Estimator.
 func (e *estimator) Text(text string, through time.Duration) (p float64, due bool) {
 	if len(text) > maxText {
 		text = text[len(text)-maxText:]

@@ -99,7 +99,6 @@ func (s *Synthesizer) Close() error {
 	return nil
 }
 
-// Synthesize implements pipeline.Synthesizer.
 func (s *Synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit func(pcm []int16) error) error {
 	if err := s.Check(); err != nil {
 		return err

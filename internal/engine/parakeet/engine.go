@@ -40,7 +40,6 @@ func NewEngine(library, model string) (*Engine, error) {
 	return e, nil
 }
 
-// Info implements backend.Engine.
 func (e *Engine) Info() backend.Info {
 	return backend.Info{
 		Name: "parakeet", Detail: fmt.Sprintf("%s, parakeet.cpp's C interface %d", e.name, e.version), Live: e.streams, Probs: e.streams,
@@ -62,7 +61,6 @@ func (e *Engine) Open(_ context.Context, c backend.Config) (backend.Stream, erro
 	return &stream{engine: e, handle: s}, nil
 }
 
-// Close implements backend.Engine.
 func (e *Engine) Close() error {
 	e.lib.free(e.model)
 	e.model = 0

@@ -141,7 +141,6 @@ func (r *recogniser) start(ctx context.Context) error {
 	return t.Close()
 }
 
-// Open implements pipeline.Transcriber.
 func (r *recogniser) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
 	if c.Language == "" {
 		c.Language = r.language

@@ -61,7 +61,6 @@ type stream struct {
 	boundary backend.Boundary // what has ended, if no text came after it
 }
 
-// Feed implements backend.Stream.
 func (s *stream) Feed(_ context.Context, pcm []float32) (backend.Update, error) {
 	if len(pcm) == 0 {
 		return backend.Update{Partial: s.text.String()}, nil
@@ -70,7 +69,6 @@ func (s *stream) Feed(_ context.Context, pcm []float32) (backend.Update, error) 
 	return backend.Update{Partial: strings.TrimSpace(s.text.String()), Boundary: said}, err
 }
 
-// Finish implements backend.Stream.
 func (s *stream) Finish(context.Context) (backend.Result, error) {
 	if _, err := s.take(s.engine.lib.finish(s.handle)); err != nil {
 		return backend.Result{}, err
@@ -109,7 +107,6 @@ func milliseconds(seconds float64) int {
 	return int(math.Round(1000 * min(max(seconds, 0), 24*60*60)))
 }
 
-// Close implements backend.Stream.
 func (s *stream) Close() error {
 	if s.handle != 0 {
 		s.engine.lib.end(s.handle)
@@ -125,7 +122,6 @@ type whole struct {
 	pcm      []float32
 }
 
-// Feed implements backend.Stream.
 func (w *whole) Feed(_ context.Context, pcm []float32) (backend.Update, error) {
 	if len(w.pcm)+len(pcm) > maxAudio {
 		return backend.Update{}, fmt.Errorf("%w: an utterance is longer than %d s", ErrDecode, maxAudio/pipeline.InputRate)
@@ -134,7 +130,6 @@ func (w *whole) Feed(_ context.Context, pcm []float32) (backend.Update, error) {
 	return backend.Update{}, nil
 }
 
-// Finish implements backend.Stream.
 func (w *whole) Finish(context.Context) (backend.Result, error) {
 	if len(w.pcm) == 0 {
 		return backend.Result{}, nil
@@ -148,5 +143,4 @@ func (w *whole) Finish(context.Context) (backend.Result, error) {
 	return backend.Result{Text: strings.TrimSpace(text)}, err
 }
 
-// Close implements backend.Stream.
 func (w *whole) Close() error { return nil }

@@ -88,7 +88,6 @@ func find(c Config) (wasm []byte, detail string, err error) {
 	return wasm, m.Package.Name + " " + m.Package.Version, err
 }
 
-// Component implements pipeline.NoiseReducer.
 func (r *Reducer) Component() pipeline.Component {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,7 +99,6 @@ func (r *Reducer) Component() pipeline.Component {
 	return c
 }
 
-// Open implements pipeline.NoiseReducer.
 func (r *Reducer) Open(f pipeline.NoiseField) (pipeline.NoiseReduction, error) {
 	h, err := r.host()
 	if err != nil {
@@ -171,7 +169,6 @@ func (r *Reducer) fail(why error) {
 	r.last = why
 }
 
-// Close implements pipeline.NoiseReducer.
 func (r *Reducer) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

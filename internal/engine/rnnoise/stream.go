@@ -57,7 +57,6 @@ func newStream(h *host, state uint32, f pipeline.NoiseField) (*stream, error) {
 	return s, nil
 }
 
-// Append implements pipeline.NoiseReduction.
 func (s *stream) Append(dst, pcm []int16) ([]int16, error) {
 	s.floats = voice.PCM16ToFloat(s.floats[:0], pcm)
 	s.wide = s.up.Append(s.wide, s.floats)
@@ -65,7 +64,6 @@ func (s *stream) Append(dst, pcm []int16) ([]int16, error) {
 	return s.frames(dst)
 }
 
-// Flush implements pipeline.NoiseReduction.
 func (s *stream) Flush(dst []int16) ([]int16, error) {
 	if s.owed == 0 {
 		return dst, s.ended
@@ -115,13 +113,11 @@ func (s *stream) frames(dst []int16) ([]int16, error) {
 	return voice.FloatToPCM16(dst, s.narrow), nil
 }
 
-// Delay implements pipeline.NoiseReduction.
 func (s *stream) Delay() time.Duration {
 	samples := frameSamples + int(s.up.Latency())*rate/pipeline.NoiseRate + int(s.down.Latency())
 	return time.Duration(samples) * time.Second / rate
 }
 
-// Close implements pipeline.NoiseReduction.
 func (s *stream) Close() {
 	s.closed.Do(func() {
 		if s.ended == nil {

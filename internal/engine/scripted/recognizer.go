@@ -30,15 +30,12 @@ type engine struct {
 	analyser *analyser
 }
 
-// Info implements backend.Engine.
 func (e *engine) Info() backend.Info {
 	return backend.Info{Name: "scripted", Detail: "test signal, length of speech", Live: !e.rules.Offline, Probs: e.rules.Logprobs, Ends: true}
 }
 
-// Close implements backend.Engine.
 func (e *engine) Close() error { return nil }
 
-// Open implements backend.Engine.
 func (e *engine) Open(_ context.Context, c backend.Config) (backend.Stream, error) {
 	if c.Live && e.rules.Offline {
 		return nil, backend.ErrUnimplemented

@@ -40,7 +40,6 @@ func NewEngine(library, model string, threads int) (*Engine, error) {
 	return &Engine{decoder: d, model: filepath.Base(model)}, nil
 }
 
-// Info implements backend.Engine.
 func (e *Engine) Info() backend.Info {
 	return backend.Info{Name: "sherpa", Detail: e.model + ", sherpa-onnx " + Version, Live: true}
 }
@@ -50,7 +49,6 @@ func (e *Engine) Open(_ context.Context, c backend.Config) (backend.Stream, erro
 	return newStream(e.decoder, c.Live, time.Now), nil
 }
 
-// Close implements backend.Engine.
 func (e *Engine) Close() error {
 	e.decoder.close()
 	return nil

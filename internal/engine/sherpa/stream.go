@@ -75,7 +75,6 @@ func newStream(d recordings, live bool, now func() time.Time) *stream {
 	return &stream{decoder: d, now: now, detector: voice.NewDetector(voice.DetectorConfig{}), live: live, nextSize: firstCaption}
 }
 
-// Feed implements backend.Stream.
 func (s *stream) Feed(_ context.Context, pcm []float32) (backend.Update, error) {
 	for len(pcm) > 0 {
 		n := min(len(pcm), maxSegment-len(s.segment))
@@ -217,5 +216,4 @@ func (s *stream) Finish(context.Context) (backend.Result, error) {
 	return backend.Result{Text: s.all()}, nil
 }
 
-// Close implements backend.Stream.
 func (s *stream) Close() error { return nil }

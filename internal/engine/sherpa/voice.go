@@ -77,7 +77,6 @@ func NewVoice(library, model, pronunciation string, threads int, even bool) (*Vo
 	return v, nil
 }
 
-// Info implements backend.Speaker.
 func (v *Voice) Info() backend.Info {
 	return backend.Info{Name: "sherpa", Detail: fmt.Sprintf("%s, %d Hz, sherpa-onnx %s", v.name, v.rate, Version), Rate: v.rate}
 }
@@ -93,7 +92,6 @@ func (v *Voice) part(samples *float32, n int32, _ float32, _ uintptr) uintptr {
 	return 1
 }
 
-// Speak implements backend.Speaker.
 func (v *Voice) Speak(_ context.Context, s backend.Speech, emit func(pcm []float32) error) error {
 	v.emit, v.broke = emit, nil
 	speed := s.Speed
@@ -109,7 +107,6 @@ func (v *Voice) Speak(_ context.Context, s backend.Speech, emit func(pcm []float
 	return v.broke
 }
 
-// Close implements backend.Speaker.
 func (v *Voice) Close() error {
 	v.lib.freeVoice(v.handle)
 	return nil

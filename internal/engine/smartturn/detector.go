@@ -98,13 +98,10 @@ func New(c Config) (*Detector, error) {
 	}}, nil
 }
 
-// Component implements pipeline.EndJudge.
 func (d *Detector) Component() pipeline.Component { return d.stage.Component() }
 
-// Warm implements pipeline.EndJudge.
 func (d *Detector) Warm(ctx context.Context) error { return d.stage.Warm(ctx) }
 
-// Judge implements pipeline.EndJudge.
 func (d *Detector) Judge(pcm []float32) <-chan float64 {
 	answer := make(chan float64, 1)
 	d.mu.Lock()
@@ -147,7 +144,6 @@ func (d *Detector) ask(ctx context.Context, pcm []float32) (p float64, ok bool) 
 	}
 }
 
-// Close implements pipeline.EndJudge.
 func (d *Detector) Close() error {
 	d.mu.Lock()
 	d.closed = true

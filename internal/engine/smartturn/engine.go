@@ -40,7 +40,6 @@ func (e *Engine) Probability(pcm []float32) (float64, error) {
 	return e.model.probability(e.extractor.extract(pcm))
 }
 
-// Info implements backend.Engine.
 func (e *Engine) Info() backend.Info {
 	return backend.Info{Name: name, Detail: "ONNX Runtime " + e.version}
 }
@@ -50,7 +49,6 @@ func (e *Engine) Open(context.Context, backend.Config) (backend.Stream, error) {
 	return &stream{engine: e}, nil
 }
 
-// Close implements backend.Engine.
 func (e *Engine) Close() error {
 	e.model.close()
 	return nil
@@ -62,7 +60,6 @@ type stream struct {
 	pcm    []float32
 }
 
-// Feed implements backend.Stream.
 func (s *stream) Feed(_ context.Context, pcm []float32) (backend.Update, error) {
 	s.pcm = append(s.pcm, pcm...)
 	if extra := len(s.pcm) - samples; extra > 0 {
@@ -71,7 +68,6 @@ func (s *stream) Feed(_ context.Context, pcm []float32) (backend.Update, error) 
 	return backend.Update{}, nil
 }
 
-// Finish implements backend.Stream.
 func (s *stream) Finish(context.Context) (backend.Result, error) {
 	p, err := s.engine.Probability(s.pcm)
 	return backend.Result{Words: []backend.Word{{Text: endWord, Prob: p}}}, err
@@ -80,5 +76,4 @@ func (s *stream) Finish(context.Context) (backend.Result, error) {
 // endWord is the word of a result.
 const endWord = "end"
 
-// Close implements backend.Stream.
 func (s *stream) Close() error { return nil }

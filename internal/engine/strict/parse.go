@@ -47,7 +47,6 @@ func tooLarge(name string, src []byte) error {
 // depth limits the levels of a file. It is a yaml.LoaderLimitsPlugin.
 type depth struct{}
 
-// CheckDepth implements yaml.LoaderLimitsPlugin.
 func (depth) CheckDepth(n int, _ *yaml.DepthContext) error {
 	if n > maxDepth {
 		return fmt.Errorf("more than %d levels of brackets or lists", maxDepth)

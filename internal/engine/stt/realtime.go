@@ -109,12 +109,10 @@ func (r *Realtime) Close() error {
 	return nil
 }
 
-// Info implements backend.Engine.
 func (e *endpoint) Info() backend.Info {
 	return backend.Info{Name: e.form.name, Detail: e.detail(), Live: true}
 }
 
-// Open implements backend.Engine.
 func (e *endpoint) Open(ctx context.Context, c backend.Config) (backend.Stream, error) {
 	model, language, prompt := e.settings(c)
 	conn, at, err := e.client.Socket(ctx, e.form.path(model, language))
@@ -163,10 +161,8 @@ type socket struct {
 	text    *texts
 }
 
-// Announce implements backend.Announcer.
 func (s *socket) Announce(show func(backend.Update)) { s.show = show }
 
-// Feed implements backend.Stream.
 func (s *socket) Feed(ctx context.Context, pcm []float32) (backend.Update, error) {
 	s.once.Do(func() { s.reading.Go(s.read) })
 	if s.size += len(pcm); s.size > int(growing.MaxAudio.Seconds())*pipeline.InputRate {
@@ -224,7 +220,6 @@ func (s *socket) send(ctx context.Context, event any) error {
 	return s.lost(err)
 }
 
-// Finish implements backend.Stream.
 func (s *socket) Finish(ctx context.Context) (backend.Result, error) {
 	s.once.Do(func() { s.reading.Go(s.read) })
 	if s.size == 0 {

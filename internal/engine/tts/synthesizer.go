@@ -108,7 +108,6 @@ func (piper) fill(body map[string]any, u pipeline.Utterance, voice string, _ *Co
 	}
 }
 
-// Synthesize implements pipeline.Synthesizer.
 func (s *Synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit func(pcm []int16) error) error {
 	name, err := s.pick(u.Voice)
 	if err != nil {

@@ -39,7 +39,6 @@ type liveUtterance struct {
 	err     error
 }
 
-// Announce implements backend.Announcer.
 func (u *liveUtterance) Announce(show func(backend.Update)) { u.show = show }
 
 // read follows the answers of the service.
@@ -59,7 +58,6 @@ func (u *liveUtterance) read() {
 	u.text = h.final()
 }
 
-// Feed implements backend.Stream.
 func (u *liveUtterance) Feed(ctx context.Context, pcm []float32) (backend.Update, error) {
 	u.once.Do(func() { u.reading.Go(u.read) })
 	select {
@@ -87,7 +85,6 @@ func (u *liveUtterance) failure() error {
 	return u.conn.fail(u.err)
 }
 
-// Finish implements backend.Stream.
 func (u *liveUtterance) Finish(ctx context.Context) (backend.Result, error) {
 	u.once.Do(func() { u.reading.Go(u.read) })
 	r, err := func() (backend.Result, error) {
@@ -106,7 +103,6 @@ func (u *liveUtterance) Finish(ctx context.Context) (backend.Result, error) {
 	return r, u.engine.service.last.Note(ctx, err)
 }
 
-// Close implements backend.Stream.
 func (u *liveUtterance) Close() error {
 	_ = u.conn.Close() // it may be broken already
 	u.reading.Wait()

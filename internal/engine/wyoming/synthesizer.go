@@ -127,7 +127,6 @@ func (s *Synthesizer) speaker(name string) map[string]string {
 	return v
 }
 
-// Synthesize implements pipeline.Synthesizer.
 func (s *Synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit func(pcm []int16) error) error {
 	if !strings.ContainsFunc(u.Text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return nil

@@ -78,7 +78,6 @@ type engine struct {
 	o       RecogniserOptions
 }
 
-// Info implements backend.Engine.
 func (e *engine) Info() backend.Info {
 	i := backend.Info{Name: e.o.Model, Detail: e.service.URL, Live: e.o.PartialEvery > 0}
 	if known := e.service.info.Load(); known != nil {
@@ -88,7 +87,6 @@ func (e *engine) Info() backend.Info {
 	return i
 }
 
-// Close implements backend.Engine.
 func (e *engine) Close() error { return nil }
 
 // model returns the model for a session that names one: the configured one, or the session's if the service has it.

@@ -67,10 +67,8 @@ type utterance struct {
 	broken bool      // such a request has failed or was too slow: no other follows
 }
 
-// Announce implements backend.Announcer.
 func (u *utterance) Announce(show func(backend.Update)) { u.show = show }
 
-// Feed implements backend.Stream.
 func (u *utterance) Feed(_ context.Context, pcm []float32) (backend.Update, error) {
 	u.pcm = voice.PCM16ToBytes(u.pcm, voice.FloatToPCM16(nil, pcm))
 	if Length(u.pcm) > MaxAudio {
@@ -120,7 +118,6 @@ func (u *utterance) Finish(ctx context.Context) (backend.Result, error) {
 	return u.ask(ctx, u.config, u.pcm, u.show)
 }
 
-// Close implements backend.Stream.
 func (u *utterance) Close() error {
 	u.cancel()
 	u.running.Wait()

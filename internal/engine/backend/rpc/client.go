@@ -170,7 +170,6 @@ func (e *engine) explain(ctx context.Context, err error) error {
 	return &pipeline.StageError{Stage: pipeline.StageTranscriber, Err: cause, Hint: hint}
 }
 
-// Info implements backend.Engine.
 func (e *engine) Info() backend.Info {
 	if i := e.info.Load(); i != nil {
 		return *i
@@ -178,7 +177,6 @@ func (e *engine) Info() backend.Info {
 	return backend.Info{Name: e.o.Model, Live: true}
 }
 
-// Close implements backend.Engine.
 func (e *engine) Close() error { return nil }
 
 func (e *engine) config(c backend.Config) *pb.Config {
@@ -192,7 +190,6 @@ func (e *engine) config(c backend.Config) *pb.Config {
 	return m
 }
 
-// Open implements backend.Engine.
 func (e *engine) Open(ctx context.Context, c backend.Config) (backend.Stream, error) {
 	if !c.Live {
 		return growing.Open(ctx, c, -1, e.recognise)
@@ -286,7 +283,6 @@ func (s *live) begin(c *pb.Config) error {
 	return nil
 }
 
-// Announce implements backend.Announcer.
 func (s *live) Announce(show func(backend.Update)) { s.show = show }
 
 // read follows the messages of the back end.
@@ -323,7 +319,6 @@ func (s *live) read() {
 	}
 }
 
-// Feed implements backend.Stream.
 func (s *live) Feed(ctx context.Context, pcm []float32) (backend.Update, error) {
 	s.once.Do(func() { s.reading.Go(s.read) })
 	if s.size += len(pcm); s.size > int(growing.MaxAudio.Seconds())*pipeline.InputRate {
@@ -351,7 +346,6 @@ func (s *live) send(ctx context.Context, send func() error) error {
 	return s.engine.done(ctx, s.err)
 }
 
-// Finish implements backend.Stream.
 func (s *live) Finish(ctx context.Context) (backend.Result, error) {
 	s.once.Do(func() { s.reading.Go(s.read) })
 	if err := s.send(ctx, s.call.CloseSend); err != nil {
@@ -370,7 +364,6 @@ func (s *live) Finish(ctx context.Context) (backend.Result, error) {
 	}
 }
 
-// Close implements backend.Stream.
 func (s *live) Close() error {
 	s.cancel()
 	s.once.Do(func() { s.reading.Go(s.read) }) // reads the call to its end
