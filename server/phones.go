@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
@@ -110,11 +111,11 @@ const notFound = 404
 // ring decides on a call.
 func (s *Server) ring(ctx context.Context, c *sip.Call) {
 	p := &s.cfg.Phones
-	plan := telephones.Plan{Principal: p.Principal, Webhook: p.Webhook, Refer: p.Refer}
+	plan := telephones.Plan{Principal: p.Principal, Webhook: p.Webhook, Refer: p.Refer, Greeting: p.Greeting}
 	fits := len(p.Numbers) == 0
 	for _, n := range p.Numbers {
 		if !fits && (n.Trunk == "" || n.Trunk == c.Trunk()) && telephones.Matches(n.Number, c.Number()) {
-			plan.Session, fits = n.Session, true
+			plan.Session, plan.Greeting, fits = n.Session, cmp.Or(n.Greeting, p.Greeting), true
 		}
 	}
 	if !fits {

@@ -48,6 +48,25 @@ func TestTelephoneGetsAnAnswer(t *testing.T) {
 	}
 }
 
+// The agent speaks first where the operator says so.
+func TestTelephoneIsGreeted(t *testing.T) {
+	story(t, "", func(t *testing.T) {
+		words := "Hello, this is Krume."
+		d := answering(t, func(c *server.Config) { c.Streams[0].Greeting = &words })
+		p := d.calls("json")
+		done := servertest.Next[*wire.ResponseDone](d.events.Inbox, "response.done")
+		d.g.Expect(*done.Response.Output[0].Content[0].Transcript).To(gomega.Equal(words))
+		d.events.First("output_audio_buffer.stopped")
+		p.asks("good morning")
+		done = servertest.Next[*wire.ResponseDone](d.events.Inbox, "response.done")
+		d.g.Expect(*done.Response.Output[0].Content[0].Transcript).To(gomega.Equal("You said: good morning"))
+		played, _ := p.heard()
+		d.g.Expect(voice.RMS(voice.PCM16ToFloat(nil, played))).To(gomega.BeNumerically(">", 0.01))
+		p.hangUp()
+		d.none()
+	})
+}
+
 // whileSpeaking places a call and has the agent say 60 words. It returns after 4 s of them.
 func whileSpeaking(d *desk, kind string) *telephone {
 	p := d.calls(kind)

@@ -110,12 +110,13 @@ func TestBaresip(t *testing.T) {
 	for _, codec := range []string{"PCMU", "opus"} {
 		t.Run(codec, func(t *testing.T) {
 			t.Parallel()
-			h := open(t, "")
+			h := open(t, "phones: {greeting: Krume bakery}\n")
 			heard := h.baresip(t, codec)
 			events := h.recorded()
 			for _, event := range []string{"input_audio_buffer.speech_started", "input_audio_buffer.committed", "response.done"} {
 				h.g.Expect(events).To(gomega.ContainSubstring(`"`+event+`"`), "the server has heard the person, and answered")
 			}
+			h.g.Expect(events).To(gomega.ContainSubstring(`"transcript":"Krume bakery"`), "the agent speaks first")
 			h.g.Expect(loudest(heard)).To(gomega.BeNumerically(">", 1000), "the telephone plays the agent")
 			h.g.Expect(h.Stop()).To(gomega.Succeed())
 		})

@@ -25,6 +25,8 @@ type Config struct {
 	Numbers []Number
 	// Principal has the calls: its keys control them. It is required if there are keys.
 	Principal string
+	// Greeting is what the agent says first: nil for nothing, "" for what the model wants to say. A call on which Webhook decides has none.
+	Greeting *string
 	// Webhook is asked who answers each call; nil: the server does.
 	Webhook *webhook.Hook
 	// Refer are patterns of the targets to which calls may be transferred; nil allows none.
@@ -41,6 +43,8 @@ type Number struct {
 	Number, Trunk string
 	// Session is merged into the session of the server; nil for nothing.
 	Session json.RawMessage
+	// Greeting takes the place of Config.Greeting; nil does not.
+	Greeting *string
 }
 
 // On reports whether there is SIP.

@@ -38,6 +38,8 @@ type (
 	Settled struct{}
 	// Handled: a transport waits until what it has posted is handled.
 	Handled struct{}
+	// Greeting has the agent speak first: Words, or what the model wants to say.
+	Greeting struct{ Words string }
 	// Digit is a key of a telephone.
 	Digit struct {
 		Key     string
@@ -112,6 +114,8 @@ func came(v any) string {
 		return "The client of the call that goes on here is back"
 	case Handled:
 		return "A transport waits until its messages are handled"
+	case Greeting:
+		return "The agent is to speak first"
 	case Digit:
 		return "The user presses a key of the telephone"
 	case coord.OfConn:

@@ -42,6 +42,7 @@ type Link struct {
 	mu     sync.Mutex
 	begun  bool
 	closed bool
+	greets *string  // what the agent says first; nil for nothing
 	sent   []func() // to be called by the pacer
 
 	in struct {
@@ -77,6 +78,13 @@ func NewLink(t Transport, h Handler) (*Link, error) {
 	return l, nil
 }
 
+// Greets has the agent speak first when the call begins: see Handler.Greet. It is called before Begin, with nil for an agent that waits.
+func (l *Link) Greets(words *string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.greets = words
+}
+
 // Begin begins to send, unless the link was closed meanwhile. It is called once, when the telephone takes audio.
 func (l *Link) Begin() {
 	l.mu.Lock()
@@ -85,8 +93,12 @@ func (l *Link) Begin() {
 		return
 	}
 	l.begun = true
+	greets := l.greets
 	l.pacing.Go(func() {
 		l.handler.Opened()
+		if greets != nil {
+			l.handler.Greet(*greets)
+		}
 		l.clock.Run(l.stop, outgoing.Pace{Send: l.tick, Skip: l.output.skip, Wake: l.output.wake, Woken: l.pacer.obey})
 	})
 }
@@ -256,6 +268,7 @@ func (g gate) Restored()          { g.pass(g.to.Restored) }
 func (g gate) Audio(pcm []int16)  { g.pass(func() { g.to.Audio(pcm) }) }
 func (g gate) Missing(n int)      { g.pass(func() { g.to.Missing(n) }) }
 func (g gate) Drained(gen uint64) { g.pass(func() { g.to.Drained(gen) }) }
+func (g gate) Greet(words string) { g.pass(func() { g.to.Greet(words) }) }
 func (g gate) Digit(d byte)       { g.pass(func() { g.to.Digit(d) }) }
 func (g gate) Sent(gen uint64, sent voice.Samples, first bool) {
 	g.pass(func() { g.to.Sent(gen, sent, first) })

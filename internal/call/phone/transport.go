@@ -49,6 +49,8 @@ type Marker interface {
 // Handler receives what happens on a telephone. A session is one.
 type Handler interface {
 	link.Handler
+	// Greet has the agent speak first: it says words, or what the model wants to say if words is empty.
+	Greet(words string)
 	// Digit reports a key of the telephone: 0 to 9, *, #, A to D.
 	Digit(digit byte)
 }

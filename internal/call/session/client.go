@@ -59,8 +59,9 @@ type clientParts struct {
 // Client is the client of a session. See the package comment.
 type Client struct {
 	clientParts
-	early  early
-	keypad keypad
+	early    early
+	keypad   keypad
+	greeting *greeting // waits until the session is announced; nil for none
 }
 
 // early has the messages that came before the session was announced.

@@ -45,6 +45,8 @@ type (
 	leaving struct{ answer chan<- left }
 	// clientSettled: the client of a session that goes on here is back, and has had time to say what it knows.
 	clientSettled struct{}
+	// greeting has the agent speak first.
+	greeting struct{ words string }
 	// digitPressed is a key of a telephone. toModel says that the model gets it.
 	digitPressed struct {
 		key     string
@@ -71,6 +73,7 @@ func (remoteEvent) event()    {}
 func (fromLifetime) event()   {}
 func (leaving) event()        {}
 func (clientSettled) event()  {}
+func (greeting) event()       {}
 func (digitPressed) event()   {}
 func (digitsDue) event()      {}
 func (handled) event()        {}
@@ -124,6 +127,8 @@ func (s *Session) handle(e event) {
 		e.answer <- left{s.survival.Taken(), waits}
 	case clientSettled:
 		s.survival.Settled()
+	case greeting:
+		s.greet(e)
 	case digitPressed:
 		s.pressed(e)
 	case digitsDue:

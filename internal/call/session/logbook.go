@@ -35,6 +35,7 @@ var codec = logbook.NewCodec([]any{
 	logbook.Leaving{},
 	logbook.Settled{},
 	logbook.Handled{},
+	logbook.Greeting{},
 	logbook.Digit{},
 	logbook.DigitsDue{},
 	logbook.NotBooked{},
@@ -134,6 +135,8 @@ func (s *Session) booked(e event) any {
 		return logbook.Leaving{}
 	case clientSettled:
 		return logbook.Settled{}
+	case greeting:
+		return logbook.Greeting{Words: e.words}
 	case digitPressed:
 		return logbook.Digit{Key: e.key, ToModel: e.toModel}
 	case digitsDue:
@@ -177,6 +180,8 @@ func (s *Session) fromLogbook(v any) event {
 		return leaving{make(chan left, 1)}
 	case logbook.Settled:
 		return clientSettled{}
+	case logbook.Greeting:
+		return greeting{v.Words}
 	case logbook.Digit:
 		return digitPressed{v.Key, v.ToModel}
 	case logbook.DigitsDue:

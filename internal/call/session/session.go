@@ -344,6 +344,9 @@ func (s *Session) opened(err error) {
 	for _, m := range s.client.TakeEarly() {
 		s.again(clientMessage{m})
 	}
+	if g := s.client.greeting; g != nil {
+		s.again(*g)
+	}
 	if err == nil {
 		return
 	}

@@ -117,6 +117,7 @@ func (d *Doors) serve(ctx context.Context, s *stream.Stream, at *door, who Owner
 		return
 	}
 	d.desk.logger.Info("telephone call", "call", id, "stream", at.Name, "format", s.Start().Format, "telephone_call", fmt.Sprintf("%.100q", s.Start().Call))
+	l.Greets(at.Greeting)
 	l.Begin()
 	s.Run(l)
 	<-over

@@ -69,6 +69,8 @@ type Plan struct {
 	Principal string
 	// Session is merged into the settings of the server: a session object, or nil.
 	Session json.RawMessage
+	// Greeting is what the agent says first: see phone.Link.Greets. A call on which Webhook decides is greeted by the program behind it.
+	Greeting *string
 	// Webhook is asked who answers; nil: the server does.
 	Webhook *webhook.Hook
 	// Refer are patterns of the targets to which a call may be transferred, such as "tel:+4930*"; nil for none.
@@ -280,6 +282,9 @@ func (c *Call) take(ctx context.Context, patch wire.Raw) *answer.Problem {
 	if p != nil {
 		c.unclaim()
 		return p
+	}
+	if c.plan.Webhook == nil {
+		l.Greets(c.plan.Greeting)
 	}
 	c.settle(decision{link: l, over: over})
 	return nil

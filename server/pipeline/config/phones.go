@@ -14,7 +14,8 @@ import (
 
 // Phones says who may call by telephone, and who answers.
 type Phones struct {
-	Principal string        `yaml:"principal" doc:"The principal of the API key that controls the calls. Required if the server has keys."`
+	Principal string `yaml:"principal" doc:"The principal of the API key that controls the calls. Required if the server has keys."`
+	Greeting  `yaml:",inline"`
 	Webhook   PhoneWebhook  `yaml:"webhook" doc:"Who is asked for each call. Without it the session of the number answers."`
 	Refer     []string      `yaml:"refer" doc:"Targets to which a call may be transferred, such as tel:+4930*; * stands for any characters. None where it is left out."`
 	FirstPort int           `yaml:"first_port" min:"1024" max:"65535" doc:"With last_port: the UDP ports of the audio. Any where it is left out."`
@@ -46,9 +47,27 @@ type Trunk struct {
 
 // Number says which session answers a number.
 type Number struct {
-	Number  string  `yaml:"number" required:"" doc:"A number or a name as the trunk writes it; * stands for any characters."`
-	Trunk   string  `yaml:"trunk" doc:"The trunk that brings it; any where it is left out."`
-	Session Session `yaml:"session" doc:"What replaces parts of the section session."`
+	Number   string  `yaml:"number" required:"" doc:"A number or a name as the trunk writes it; * stands for any characters."`
+	Trunk    string  `yaml:"trunk" doc:"The trunk that brings it; any where it is left out."`
+	Session  Session `yaml:"session" doc:"What replaces parts of the section session."`
+	Greeting `yaml:",inline"`
+}
+
+// Greeting says whether the agent speaks first.
+type Greeting struct {
+	Greeting string `yaml:"greeting" doc:"What the agent says first, word for word. Without it the agent waits for the caller."`
+	Greets   bool   `yaml:"greets" doc:"The agent speaks first: the model says what its instructions want."`
+}
+
+// words returns what the agent says first; nil for nothing, and "" for what the model wants to say.
+func (g Greeting) words() (*string, error) {
+	switch {
+	case g.Greeting != "" && g.Greets:
+		return nil, errors.New("greeting and greets: give one of them, the words or that the model finds them")
+	case g.Greeting != "" || g.Greets:
+		return &g.Greeting, nil
+	}
+	return nil, nil //nolint:nilnil // said above
 }
 
 // PhonesConfig has telephone calls as server.Config.Phones takes them.
@@ -76,7 +95,13 @@ func (f *File) PhoneCalls(e Env) (c PhonesConfig, err error) {
 		if own.Session, err = n.Session.json(); err != nil {
 			return wrong("numbers: "+n.Number+": ", err)
 		}
+		if own.Greeting, err = n.words(); err != nil {
+			return wrong("numbers: "+n.Number+": ", err)
+		}
 		c.Numbers = append(c.Numbers, own)
+	}
+	if c.Greeting, err = p.words(); err != nil {
+		return wrong("", err)
 	}
 	if c.Webhook, err = p.Webhook.open(e); err != nil {
 		return wrong("webhook: ", err)

@@ -22,6 +22,7 @@ type Stream struct {
 	Principal     string  `yaml:"principal" doc:"The principal whose API keys control the calls; that of the section where it is left out."`
 	Calls         int     `yaml:"calls" min:"1" max:"10000" doc:"How many calls there may be at a time; 30 where it is left out."`
 	Session       Session `yaml:"session" doc:"What replaces parts of the section session."`
+	Greeting      `yaml:",inline"`
 }
 
 // PhoneStream is a door as server.Config.Streams takes it, and Digits are what server.Config.Digits takes.
@@ -32,6 +33,10 @@ type (
 
 // PhoneStreams returns the telephones that come over a WebSocket, for server.Config.Streams, and what happens with keys, for server.Config.Digits.
 func (f *File) PhoneStreams(e Env) (all []PhoneStream, digits Digits, err error) {
+	greeting, err := f.Phones.words()
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: phones: %w", f.Path, err)
+	}
 	for _, s := range f.Phones.Streams {
 		c := stream.Config{Name: s.Name, Kind: stream.Kind(s.Kind), URL: s.URL, Principal: cmp.Or(s.Principal, f.Phones.Principal), Calls: s.Calls}
 		c.Key, err = (&Remote{KeyEnv: s.KeyEnv, KeyFile: s.KeyFile}).Key(e)
@@ -41,6 +46,10 @@ func (f *File) PhoneStreams(e Env) (all []PhoneStream, digits Digits, err error)
 		if err == nil {
 			c.Session, err = s.Session.json()
 		}
+		if err == nil {
+			c.Greeting, err = s.words()
+		}
+		c.Greeting = cmp.Or(c.Greeting, greeting)
 		if err != nil {
 			return nil, "", fmt.Errorf("%s: phones: streams: %s: %w", f.Path, s.Name, err)
 		}

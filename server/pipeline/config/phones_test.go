@@ -31,6 +31,7 @@ func TestPhones(t *testing.T) {
 phones:
   principal: house
   webhook: {url: "http://127.0.0.1:9000/calls", key_file: `+file+`}
+  greets: true
   refer: ["tel:+4930*"]
   first_port: 20000
   last_port: 20099
@@ -39,7 +40,7 @@ phones:
     - {name: provider, addresses: [203.0.113.0/28, "2001:db8::1"], calls: 5}
     - {name: branch, user: branch, key_env: BRANCH}
   numbers:
-    - {number: "+4930*", trunk: branch, session: {instructions: Be kind.}}
+    - {number: "+4930*", trunk: branch, greeting: "Hello, this is Krume.", session: {instructions: Be kind.}}
     - {number: "*"}
 `, map[string]string{"BRANCH": "a good password"})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -48,6 +49,8 @@ phones:
 	g.Expect(c.Trunks[1].Password).To(Equal("a good password"))
 	g.Expect(string(c.Numbers[0].Session)).To(Equal(`{"instructions":"Be kind."}`))
 	g.Expect(c.Numbers[1].Session).To(BeNil())
+	g.Expect([]string{*c.Greeting, *c.Numbers[0].Greeting}).To(Equal([]string{"", "Hello, this is Krume."}))
+	g.Expect(c.Numbers[1].Greeting).To(BeNil())
 	g.Expect(c.Webhook).NotTo(BeNil())
 	g.Expect([]any{c.Principal, c.Refer, c.FirstPort, c.LastPort, c.Quiet}).To(Equal([]any{"house", []string{"tel:+4930*"}, uint16(20000), uint16(20099), 20 * time.Second}))
 
@@ -66,6 +69,8 @@ func TestWrongPhones(t *testing.T) {
 		"an address":             {"{trunks: [{name: a, addresses: [example.org]}]}", "neither an address nor a network"},
 		"two names":              {"{trunks: [{name: a, addresses: [192.0.2.1]}, {name: a, addresses: [192.0.2.2]}]}", "two trunks have the name a"},
 		"an unknown trunk":       {"{numbers: [{number: a, trunk: b}]}", "there is no trunk b"},
+		"two greetings":          {"{greets: true, greeting: Hello}", "give one of them"},
+		"two of a number":        {"{numbers: [{number: a, greets: true, greeting: Hello}]}", "give one of them"},
 		"half a range":           {"{first_port: 20000}", "is no range"},
 		"a webhook, no secret":   {"{webhook: {url: http://127.0.0.1/}}", "want whsec_"},
 		"a secret, no webhook":   {"{webhook: {key_env: HOOK}}", "url is missing"},

@@ -50,6 +50,8 @@ type Config struct {
 	AuthToken, URL string
 	// Principal has the calls: its API keys control them.
 	Principal string
+	// Greeting is what the agent says first: see phone.Link.Greets.
+	Greeting *string
 	// Calls is how many calls the door has at a time; 0 takes 30.
 	Calls int
 	// Session is merged into the settings of the server: a session object, or nil.
