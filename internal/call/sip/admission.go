@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"maps"
+	mathrand "math/rand/v2"
 	"net/netip"
 	"sync"
 	"time"
@@ -225,13 +226,21 @@ func (d *door) ask(r *sip.Request, from netip.Addr, stale bool) *sip.Response {
 	return answer
 }
 
-// nonce returns a nonce for an address: the time, and a code over both. So nobody needs to remember it.
+// saltBits is how many random bits a nonce has: telephones behind one address are asked in the same second.
+const saltBits = 24
+
+// nonce returns a nonce for an address: the time with a salt, and a code over both. So nobody needs to remember it.
 func (d *door) nonce(from netip.Addr, at time.Time) string {
-	stamp := binary.BigEndian.AppendUint64(nil, uint64(at.Unix()))
+	return d.sign(from, uint64(at.Unix())<<saltBits|uint64(mathrand.Uint32N(1<<saltBits)))
+}
+
+// sign returns the nonce with a stamp.
+func (d *door) sign(from netip.Addr, stamp uint64) string {
+	b := binary.BigEndian.AppendUint64(nil, stamp)
 	mac := hmac.New(sha256.New, d.secret[:])
-	mac.Write(stamp)
+	mac.Write(b)
 	mac.Write(from.AsSlice())
-	return hex.EncodeToString(mac.Sum(stamp)[:len(stamp)+8])
+	return hex.EncodeToString(mac.Sum(b)[:len(b)+8])
 }
 
 // fresh reports whether a nonce was made for this address lately.
@@ -240,9 +249,9 @@ func (d *door) fresh(nonce string, from netip.Addr) bool {
 	if err != nil || len(b) != 16 {
 		return false
 	}
-	at := time.Unix(int64(binary.BigEndian.Uint64(b)), 0)
-	age := d.now().Sub(at)
-	return age > -time.Second && age < nonceLife && hmac.Equal([]byte(d.nonce(from, at)), []byte(nonce))
+	stamp := binary.BigEndian.Uint64(b)
+	age := d.now().Sub(time.Unix(int64(stamp>>saltBits), 0))
+	return age > -time.Second && age < nonceLife && hmac.Equal([]byte(d.sign(from, stamp)), []byte(nonce))
 }
 
 // pass decides on a datagram of a stranger: it passes an INVITE with good credentials. It returns an answer to one without, and nothing for all else.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/emiago/sipgo/sip"
 	"github.com/icholy/digest"
 	. "github.com/onsi/gomega"
 )
@@ -67,6 +68,24 @@ func TestCredentialsAreGoodOnce(t *testing.T) {
 		if row.status == 401 && i > 0 {
 			g.Expect(res.GetHeader("WWW-Authenticate").Value()).To(ContainSubstring("stale=true"), "the telephone tries again without a question to its user")
 		}
+	}
+}
+
+// Telephones behind one address that call in the same second have a nonce each.
+func TestNoncesOfOneSecond(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	s, _ := accepting(t, Config{Trunks: desk})
+	var phones []*telephone
+	var challenges []*sip.Response
+	for range 3 {
+		p := newTelephone(t, s)
+		phones, challenges = append(phones, p), append(challenges, p.ask("INVITE", offer))
+	}
+	for i, p := range phones {
+		p.ack("")
+		p.cseq++
+		g.Expect(p.ask("INVITE", offer, credentials(g, challenges[i], "desk", "a good password")).StatusCode).To(Equal(200))
 	}
 }
 
