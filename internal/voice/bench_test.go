@@ -74,7 +74,7 @@ func BenchmarkEchoFrameOf(b *testing.B) {
 	}
 }
 
-// A frame of Echo is two spectra; the detector's frame beside it is one and more.
+// A frame of Echo after a frame of its Detector.
 func BenchmarkEchoFrame(b *testing.B) {
 	agent, person := newSpeaker(110).say(3), newSpeaker(190).say(3)
 	e := NewEcho()

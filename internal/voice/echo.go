@@ -13,16 +13,18 @@ package voice
 // The reference is the playback at full level. A ducked agent has less echo, which explains less of the microphone's sound.
 // An Echo takes 8 kB beside its Tables, and does not allocate after NewEcho. Only one goroutine at a time may use it.
 type Echo struct {
-	window     *[windowSize]float32
-	spectrum   *Spectrum
-	mic, agent echoSignal
+	window   *[windowSize]float32
+	spectrum *Spectrum
+	agent    echoSignal
 
 	ring  [echoFrames]echoBands // levels of the reference; at is the index of the newest
 	at    int
 	level echoBands // the highest recent level of each band; it decays like the sound in a room
-	least echoBands // the lowest level in the ring
 	gain  echoBands // gain of the path from the loudspeaker to the microphone
-	floor echoBands // noise floor of the microphone
+
+	heard, before  echoBands // the highest levels of the microphone in this block of echoFrames frames, and in the one before
+	played, former echoBands // the same of the reference
+	frame          int       // frames of this block
 }
 
 const (
@@ -37,15 +39,14 @@ const (
 	// The gain is a running quantile: four of five frames stay below it. A user who talks over the agent for half a second moves it
 	// by 1.2 dB.
 	gainRise, gainFall = 0.024, 0.006
-	// gainSink is how fast the gain falls where it is certainly too high, because with any delay the echo would be louder than all that the
-	// microphone hears. So without an echo, as with headphones, the first gain does not hide the user's speech for long.
-	gainSink = 0.1
+	// gainSink is how far the gain falls in a block where it is certainly too high, because with any delay the echo would be louder than all
+	// that the microphone hears. So without an echo, as with headphones, the first gain does not hide the user's speech for long.
+	gainSink = 3
 	// playsAbove is the level of a band from which the agent counts as audible in it, in dBFS.
 	playsAbove = -75
-	// floorRise is how fast the noise floor follows a noise that becomes louder, in dB a frame. floorMargin is how far noise may exceed
-	// its floor, in dB.
-	floorRise, floorMargin = 0.02, 9
-	// explainedShare is the share of the microphone's power that echo and noise must explain.
+	// noiseMost is how many times its mean the power of noise may be: 9 dB.
+	noiseMost = 8
+	// explainedShare is the share of the microphone's power above the noise that the echo must explain.
 	explainedShare = 0.6
 )
 
@@ -55,7 +56,7 @@ var echoEdge = [...]int{3, 6, 10, 14, 18, 23, 28, 34, 41, 49, 57, 64, 76, 91, 10
 // echoBands are levels in dB.
 type echoBands [len(echoEdge) - 1]float32
 
-// echoSignal has the last 32 ms of one signal.
+// echoSignal has the last 32 ms of the reference.
 type echoSignal struct {
 	past   [windowSize]float32
 	power  echoBands // of the last frame, as power
@@ -74,12 +75,10 @@ func NewEchoFor(d *Detector) *Echo {
 
 // Reset begins a new stream in an unknown room, for example after a change of the microphone or the loudspeaker.
 func (e *Echo) Reset() {
-	for _, s := range []*echoSignal{&e.mic, &e.agent} {
-		*s = echoSignal{}
-	}
-	e.at = 0
+	e.agent, e.at, e.frame = echoSignal{}, 0, 0
 	for i := range e.gain {
-		e.gain[i], e.floor[i], e.level[i], e.least[i] = firstGain, 0, MinDBFS, MinDBFS
+		e.gain[i], e.level[i] = firstGain, MinDBFS
+		e.heard[i], e.before[i], e.played[i], e.former[i] = MinDBFS, MinDBFS, MinDBFS, MinDBFS
 		for k := range e.ring {
 			e.ring[k][i] = MinDBFS
 		}
@@ -93,33 +92,40 @@ func (e *Echo) FrameOf(d *Detector, reference []float32) (explained bool) {
 	if reference != nil && len(reference) != FrameSize {
 		panic("voice: an echo takes frames of exactly FrameSize samples; cut the streams with a Framer")
 	}
-	for b := range e.mic.power {
-		e.mic.power[b] = d.bands.power.band(b) // echoEdge and the bands of a Detector are the same bins
-	}
-	return e.explains(reference)
-}
-
-// explains reports whether the playback, whose next frame is reference, explains the band powers of the microphone.
-func (e *Echo) explains(reference []float32) bool {
-	e.measure(&e.agent, reference)
+	e.measure(reference)
 	e.expect()
 	var all, told float32
-	for b, power := range e.mic.power[:] {
+	for b := range e.gain { // echoEdge and the bands of a Detector are the same bins
+		power := d.bands.power.band(b)
 		level := decibels(power)
-		e.settle(b, level)
-		all += power
-		most := max(e.level[b]+e.gain[b]+echoMargin, e.floor[b]+floorMargin)
-		if level > most {
-			power = min(power, powerOf(most))
+		e.heard[b], e.played[b] = max(e.heard[b], level), max(e.played[b], e.ring[e.at][b])
+		if rest := power - noiseMost*d.bands.noise.band(b); rest > 0 { // else it may all be noise, and says nothing of the echo
+			all += rest
+			told += min(rest, powerOf(e.level[b]+e.gain[b]+echoMargin))
+			e.learn(b, level)
 		}
-		told += power
-		e.learn(b, level)
+	}
+	if e.frame++; e.frame == echoFrames {
+		e.bound()
 	}
 	return told >= explainedShare*all
 }
 
-// measure adds the next frame to a signal and computes its band powers.
-func (e *Echo) measure(s *echoSignal, frame []float32) {
+// bound lowers the gains after each block of frames. The echo of the block before has come by now, whatever its delay is, and cannot have been louder than what the
+// microphone has heard since.
+func (e *Echo) bound() {
+	e.frame = 0
+	for b, played := range e.former[:] {
+		if most := max(e.heard[b], e.before[b]) - played; played >= playsAbove && most < e.gain[b] {
+			e.gain[b] = max(e.gain[b]-gainSink, most, leastGain)
+		}
+		e.before[b], e.former[b], e.heard[b], e.played[b] = e.heard[b], e.played[b], MinDBFS, MinDBFS
+	}
+}
+
+// measure adds the next frame of the reference and computes its band powers.
+func (e *Echo) measure(frame []float32) {
+	s := &e.agent
 	if s.rests(frame) {
 		return
 	}
@@ -160,7 +166,7 @@ func (s *echoSignal) rests(frame []float32) bool {
 	return s.silent == silentFrames
 }
 
-// expect adds the levels of the reference to the ring, and updates the highest and lowest recent levels.
+// expect adds the levels of the reference to the ring, and updates the highest recent levels.
 func (e *Echo) expect() {
 	e.at = (e.at + 1) % echoFrames
 	now := &e.ring[e.at]
@@ -168,35 +174,19 @@ func (e *Echo) expect() {
 		now[b] = decibels(power)
 		e.level[b] -= echoDecay
 	}
-	copy(e.least[:], now[:])
 	for k := range e.ring {
 		for b, l := range e.ring[k][:] {
-			// No level is NaN, so comparisons do, which take half the time of min and max.
-			if l > e.level[b] {
+			if l > e.level[b] { // no level is NaN, so a comparison does, which takes half the time of max
 				e.level[b] = l
-			}
-			if l < e.least[b] {
-				e.least[b] = l
 			}
 		}
 	}
 }
 
-// settle updates the noise floor of a band: it falls at once and rises slowly.
-func (e *Echo) settle(b int, level float32) {
-	if e.floor[b] == 0 { // this is the first frame
-		e.floor[b] = level
-	}
-	e.floor[b] = clamp(e.floor[b]+floorRise, MinDBFS, level)
-}
-
-// learn updates the gain of a band while the agent is audible in it.
+// learn updates the gain of a band, in which the microphone hears more than noise, while the agent is audible in it.
 func (e *Echo) learn(b int, level float32) {
 	if e.level[b] < playsAbove {
 		return
-	}
-	if most := level - e.least[b]; most < e.gain[b] {
-		e.gain[b] = max(e.gain[b]-gainSink, most, leastGain)
 	}
 	if level-e.level[b] > e.gain[b] {
 		e.gain[b] = min(e.gain[b]+gainRise, 0)

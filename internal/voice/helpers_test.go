@@ -51,14 +51,26 @@ func summarise(decisions []Decision) summary {
 	return s
 }
 
-// NewEcho returns an Echo for a microphone that no Detector hears.
-func NewEcho() *Echo { return NewEchoFor(NewDetector(DetectorConfig{})) }
+// heardEcho is an Echo with the Detector of its microphone.
+type heardEcho struct {
+	*Echo
+	d *Detector
+}
 
-// Frame is FrameOf for a frame of the microphone.
-func (e *Echo) Frame(mic, reference []float32) (explained bool) {
-	if len(mic) != FrameSize || reference != nil && len(reference) != FrameSize {
-		panic("voice: an echo takes frames of exactly FrameSize samples; cut the streams with a Framer")
-	}
-	e.measure(&e.mic, mic)
-	return e.explains(reference)
+// NewEcho returns an Echo with a Detector of its own.
+func NewEcho() heardEcho {
+	d := NewDetector(DetectorConfig{})
+	return heardEcho{NewEchoFor(d), d}
+}
+
+// Frame is FrameOf after the detector has taken the frame of the microphone.
+func (e heardEcho) Frame(mic, reference []float32) (explained bool) {
+	e.d.Frame(mic)
+	return e.FrameOf(e.d, reference)
+}
+
+// Reset begins a new stream.
+func (e heardEcho) Reset() {
+	e.d.Reset()
+	e.Echo.Reset()
 }
