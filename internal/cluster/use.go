@@ -1,7 +1,6 @@
 package cluster
 
-// What the other servers of the cluster publish about limits that all servers share: the calls of each principal, client secret and address, and
-// what was taken from the principals' budgets of requests and tokens.
+// What the other servers publish about shared limits: calls of each principal, client secret and address, and what principals have taken from their budgets.
 
 import (
 	"cmp"

@@ -19,9 +19,8 @@ const (
 	TTS = "tts" // text to speech: the synthesizer
 )
 
-// kinds is the table. The first kind of each stage is its default, but the default of the synthesizer is sherpa if this machine has
-// a voice of it. The open function of a kind gets the
-// fields as the file has them, in the struct that `fields` returns with their defaults. The tags of that struct give the names, the
+// kinds is the table. The first kind of each stage is its default, but the default of the synthesizer is sherpa if this machine has a voice of it. The open
+// function of a kind gets the fields as the file has them, in the struct that `fields` returns with their defaults. The tags of that struct give the names, the
 // texts of the schema and the bounds (package strict). An open function does not call a server: the stage's Warm does that.
 var kinds = []Kind{
 	stt("sherpa", "neural recognition on this machine: antiphon models get neural-en", func() *SherpaSTT { return &SherpaSTT{} }, openSherpaSTT),

@@ -1,5 +1,4 @@
-// Package load measures how busy a server is: how much of its audio is late, and how much processor time it uses. It also decides whether a
-// server that is so busy takes a further call (TooMuch).
+// Package load measures how busy a server is (late audio, processor time), and decides whether a server that is so busy takes a further call.
 package load
 
 import (
