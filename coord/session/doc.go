@@ -11,27 +11,31 @@
 //
 // # Invariants
 //
-//   - AtMostOneLive, AtMostOneBody, TerminalAfterCreated, ExactlyOneTerminal: as in package
-//     response, in every interleaving with the other machines.
-//   - FreshIDs: a response or a turn that begins has an identifier that none before it had.
-//   - CreatedForItsRequest: a response is announced with its request: the client's, the turn's, or that of an
-//     earlier response that a false barge-in has ended.
-//   - VoiceFollowsBody: when a body begins, the queue of clauses is open; when a body is cancelled, the queue is closed.
-//   - ChildrenDieWithParent: when the session is closed, every other machine has ended; when they all have ended, a closing
-//     session is closed. (The parent is the connection machine, the children are the others.)
+//   - AtMostOneLive, AtMostOneBody, TerminalAfterCreated, ExactlyOneTerminal: as in package response, in every interleaving with the other
+//     machines.
+//   - FreshIDs: a response that is announced has a new number. A turn that opens or is committed has a number above those of all turns that have
+//     ended.
+//   - CreatedForItsRequest: a response is announced with its request: that of the client's Create, or the turn that waits for its response, or
+//     the request of an earlier response that a false barge-in has ended.
+//   - VoiceFollowsBody: after a step that starts a body, the synthesis accepts clauses. After a step that cancels a body, it accepts none. If a
+//     step does both, the later effect counts.
+//   - ChildrenDieWithParent: when the session is closed, every other machine has ended; when they all have ended, a closing session is closed.
+//     (The parent is the connection machine, the children are the others.)
 //   - NoChildStartsAfterTeardown: no response, stream or turn begins once the session closes.
-//   - NoTurnLost: a committed turn gets a response, unless create_response is off, it
-//     has no words, or a newer turn supersedes it.
-//   - AnsweredWithWords: no response is announced while a turn that is to be answered waits for its text.
-//   - NoReplyLost: a response that waits behind another is played, or dropped and truncated; none waits while nothing plays.
-//   - OneReplyAtATime: the end of a response comes before the audio of the next one begins.
-//   - NothingOwedWhenIdle: when nobody speaks and no response is made or played, every response that a false barge-in has
-//     ended was created again.
-//   - NoOverlap: with interrupt_response on, the agent is silent while a turn is open, unless the setting changed during the turn.
-//   - HeldOnlyInTurn: a response is held only while its turn is open. After that turn is
-//     rejected, it may be held until the client that ducked it is ready.
-//   - SoundStopsFirst: a step that holds or drops the response that plays begins with its Pause.
-//   - InterruptionInOrder: speech_started, cleared, the response's end, truncated, committed, created.
+//   - NoTurnLost: a committed turn gets a response, unless create_response is off, it has no words, or a newer turn supersedes it.
+//   - AnsweredWithWords: no response is announced while a turn that is to get a response still waits for its text.
+//   - NoReplyLost: a response that waits to be played begins, or still waits, or is dropped and truncated. So does a response whose first audio
+//     comes, if it is live and has not begun. The end of a body drops no response: the audio that the body has made is played, also if the body
+//     failed. No response waits while nothing plays.
+//   - OneReplyAtATime: in the order of the effects, the end of an older response comes before the beginning of a newer one.
+//   - NothingOwedWhenIdle: when the session is idle, every response that a false barge-in has ended was created again, and the session stores no
+//     request of a response.
+//   - NoOverlap: while a turn is open and interrupt_response is on, no response plays, unless the turn was open when the settings changed.
+//   - HeldOnlyInTurn: a response is held only while its turn is open. After that turn is rejected, it may be held until the client that ducked
+//     it is ready.
+//   - SoundStopsFirst: a step that holds or drops the response that plays begins with its Pause. There is no other Pause.
+//   - InterruptionInOrder: the events of an interruption come in this order: speech_started, output_audio_buffer.cleared, the end of the
+//     response, truncated, the commit of the turn, and then a new response.
 //
 // Liveness, if the driver keeps its contract: Settles and TeardownEnds. Settles says: when the driver has done
 // all that the effects ask of it, no turn is open, no response is left, and no turn waits for one. Each machine's own invariants

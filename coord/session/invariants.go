@@ -1,7 +1,7 @@
 package session
 
-// The invariants of the whole session: one function for each, which reports whether one event keeps it. Identifiers count up, so one number
-// stands for all older ones.
+// The invariants of the whole session: one function for each, which reports whether one event keeps it. doc.go says what each means.
+// Identifiers count up, so one number stands for all older ones.
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
@@ -35,11 +35,11 @@ var Invariants = []Invariant{
 	{"InterruptionInOrder", interruptionInOrder},
 }
 
-// each reports whether holds is true for every effect of e. holds gets what the monitor remembers right before the effect.
-func each(before Seen, e Edge, holds func(Seen, Effect) bool) bool {
+// every reports whether holds is true for every effect of e that is a T. holds gets what the monitor remembers right before the effect.
+func every[T Effect](before Seen, e Edge, holds func(Seen, T) bool) bool {
 	g := before.event(e)
 	for _, f := range e.Effects {
-		if !holds(g, f) {
+		if t, is := f.(T); is && !holds(g, t) {
 			return false
 		}
 		g = g.effect(e, f)
@@ -49,60 +49,33 @@ func each(before Seen, e Edge, holds func(Seen, Effect) bool) bool {
 
 // atMostOneLive: no response is announced while another one is live.
 func atMostOneLive(before, _ Seen, e Edge) bool {
-	return each(before, e, func(g Seen, f Effect) bool {
-		_, created := f.(response.EmitCreated)
-		return !created || g.Live == 0
-	})
+	return every(before, e, func(g Seen, _ response.EmitCreated) bool { return g.Live == 0 })
 }
 
 // atMostOneBody: no body starts while another one runs.
 func atMostOneBody(before, _ Seen, e Edge) bool {
-	return each(before, e, func(g Seen, f Effect) bool {
-		_, starts := f.(response.StartBody)
-		return !starts || g.Body == 0
-	})
+	return every(before, e, func(g Seen, _ response.StartBody) bool { return g.Body == 0 })
 }
 
 // terminalAfterCreated: no response ends before it was announced.
 func terminalAfterCreated(before, _ Seen, e Edge) bool {
-	return each(before, e, func(g Seen, f Effect) bool {
-		end, terminal := f.(response.EmitTerminal)
-		return !terminal || end.ID <= g.Newest
-	})
+	return every(before, e, func(g Seen, end response.EmitTerminal) bool { return end.ID <= g.Newest })
 }
 
 // exactlyOneTerminal: a response ends only while it is live, so it ends once. The response machine and the monitor agree on which response is live.
 func exactlyOneTerminal(before, after Seen, e Edge) bool {
-	return response.Live(e.To.Response) == after.Live && each(before, e, func(g Seen, f Effect) bool {
-		end, terminal := f.(response.EmitTerminal)
-		return !terminal || end.ID == g.Live
-	})
+	return response.Live(e.To.Response) == after.Live && every(before, e, func(g Seen, end response.EmitTerminal) bool { return end.ID == g.Live })
 }
 
-// freshIDs: a response that is announced has a new number. A turn that opens or is committed has a number above those of all turns that have ended.
 func freshIDs(before, _ Seen, e Edge) bool {
-	return each(before, e, func(g Seen, f Effect) bool {
-		switch f := f.(type) {
-		case response.EmitCreated:
-			return f.ID > g.Newest
-		case turn.OpenCandidate:
-			return f.Turn > g.Ended
-		case turn.OpenTurn:
-			return f.Turn > g.Ended
-		case turn.CommitTurn:
-			return f.Turn > g.Ended
-		}
-		return true
-	})
+	return every(before, e, func(g Seen, f response.EmitCreated) bool { return f.ID > g.Newest }) &&
+		every(before, e, func(g Seen, f turn.OpenCandidate) bool { return f.Turn > g.Ended }) &&
+		every(before, e, func(g Seen, f turn.OpenTurn) bool { return f.Turn > g.Ended }) &&
+		every(before, e, func(g Seen, f turn.CommitTurn) bool { return f.Turn > g.Ended })
 }
 
-// createdForItsRequest: a response is announced with its request: that of the client's Create, or the turn that waits for its
-// response, or the request of an earlier response that a false barge-in has ended.
 func createdForItsRequest(before, _ Seen, e Edge) bool {
-	return each(before, e, func(g Seen, f Effect) bool {
-		created, is := f.(response.EmitCreated)
-		return !is || created.Request == g.wanted(e.Event)
-	})
+	return every(before, e, func(g Seen, created response.EmitCreated) bool { return created.Request == g.wanted(e.Event) })
 }
 
 // wanted returns the request that a response must have if e announces it.
@@ -118,8 +91,6 @@ func (g Seen) wanted(e Event) machine.Request {
 	return g.For
 }
 
-// voiceFollowsBody: after a step that starts a body, the synthesis accepts clauses. After a step that cancels a body, it accepts none. If a step
-// does both, the later effect counts.
 func voiceFollowsBody(_, _ Seen, e Edge) bool {
 	_, open := e.To.Synthesis.(synthesis.Open)
 	follows := true
@@ -134,9 +105,8 @@ func voiceFollowsBody(_, _ Seen, e Edge) bool {
 	return follows
 }
 
-// noChildStartsAfterTeardown: no response, stream or turn begins once the session closes.
 func noChildStartsAfterTeardown(before, _ Seen, e Edge) bool {
-	return each(before, e, func(g Seen, f Effect) bool { return !g.Down || !starts(f) })
+	return every(before, e, func(g Seen, f Effect) bool { return !g.Down || !starts(f) })
 }
 
 // starts reports whether f starts a response, a stream or a turn.
@@ -149,7 +119,6 @@ func starts(f Effect) bool {
 	return false
 }
 
-// childrenDieWithParent: when the session is closed, every other machine has ended. When they all have ended, a closing session is closed.
 func childrenDieWithParent(_, g Seen, e Edge) bool {
 	ended := g.Body == 0 && g.Live == 0 && allEnded(e.To)
 	switch e.To.Conn.(type) {
@@ -183,17 +152,10 @@ func noTurnLost(_, g Seen, e Edge) bool {
 		g.Words && !e.To.Config.Interrupt && g.Live != 0
 }
 
-// answeredWithWords: no response is announced while a turn that is to get a response still waits for its text.
 func answeredWithWords(before, _ Seen, e Edge) bool {
-	return each(before, e, func(g Seen, f Effect) bool {
-		_, created := f.(response.EmitCreated)
-		return !created || g.Due == 0 || g.Words
-	})
+	return every(before, e, func(g Seen, _ response.EmitCreated) bool { return g.Due == 0 || g.Words })
 }
 
-// noReplyLost: a response that waits to be played begins, or still waits, or is dropped and truncated. So does a response whose first audio comes, if it
-// is live and has not begun. The end of a body drops no response: the audio that the body has made is played, also if the body failed. No response waits
-// while nothing plays.
 func noReplyLost(_, _ Seen, e Edge) bool {
 	if _, down := e.To.Playout.(playout.Terminated); down {
 		return true
@@ -253,7 +215,6 @@ func heardOrDropped(effects []Effect, id response.ID) bool {
 	return false
 }
 
-// oneReplyAtATime: in the order of the effects, the end of an older response comes before the beginning of a newer one.
 func oneReplyAtATime(_, _ Seen, e Edge) bool {
 	var begun response.ID
 	for _, f := range e.Effects {
@@ -273,26 +234,21 @@ func oneReplyAtATime(_, _ Seen, e Edge) bool {
 	return true
 }
 
-// nothingOwedWhenIdle: when the session is idle, every response that a false barge-in has ended was created again, and the session stores no request of
-// a response.
 func nothingOwedWhenIdle(_, g Seen, e Edge) bool {
 	return !g.idle(e.To) || !g.Taken && e.To.Owed == machine.Request{}
 }
 
-// noOverlap: while a turn is open and interrupt_response is on, no response plays, unless the turn was open when the settings changed.
 func noOverlap(_, g Seen, e Edge) bool {
 	_, playing := e.To.Playout.(playout.Playing)
 	open := turn.Open(e.To.Turn)
 	return !e.To.Config.Interrupt || !playing || open == 0 || open == g.Loose
 }
 
-// heldOnlyInTurn: a response is held only while its turn is open, or after that turn was rejected, until the client is ready.
 func heldOnlyInTurn(_, _ Seen, e Edge) bool {
 	held, ok := e.To.Playout.(playout.Held)
 	return !ok || held.Candidate == turn.Open(e.To.Turn) || held.Rejected
 }
 
-// soundStopsFirst: a step that holds or drops the response that plays begins with its Pause. There is no other Pause.
 func soundStopsFirst(_, _ Seen, e Edge) bool {
 	playing, plays := e.From.Playout.(playout.Playing)
 	for i, f := range e.Effects {
@@ -306,8 +262,6 @@ func soundStopsFirst(_, _ Seen, e Edge) bool {
 	return e.Effects[0] == Effect(Pause{playing.Resp})
 }
 
-// interruptionInOrder: the events of an interruption come in this order: speech_started, output_audio_buffer.cleared, the end of
-// the response, truncated, the commit of the turn, and then a new response.
 func interruptionInOrder(_, _ Seen, e Edge) bool {
 	last := 0
 	for _, f := range e.Effects {
