@@ -256,10 +256,9 @@ type passing struct {
 	begin   func()      // is called when the client gets a part of the response
 }
 
-// Header implements http.ResponseWriter.
+// The methods of http.ResponseWriter.
 func (p *passing) Header() http.Header { return p.header }
 
-// WriteHeader implements http.ResponseWriter.
 func (p *passing) WriteHeader(status int) {
 	if status < http.StatusOK && status != http.StatusSwitchingProtocols {
 		p.reached()

@@ -41,7 +41,5 @@ func OpenSecrets(ctx context.Context, in *store.Store, logger *slog.Logger) (*Se
 }
 
 // SealKey implements httpapi.SecretBucket. The bucket never has the text of a secret: the caller computes it with this key.
-func (s *SecretBucket) SealKey() [32]byte { return s.key }
-
-// Now implements httpapi.SecretBucket.
+func (s *SecretBucket) SealKey() [32]byte                          { return s.key }
 func (s *SecretBucket) Now(ctx context.Context) (time.Time, error) { return s.in.Now(ctx) }

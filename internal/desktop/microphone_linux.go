@@ -22,5 +22,4 @@ func OpenMicrophone(name string) (*Microphone, error) {
 	return m, nil
 }
 
-// Frame implements native.Source.
 func (m *Microphone) Frame(pcm []int16) { m.queue.take(pcm) }

@@ -64,7 +64,6 @@ func OpenSpeaker(name string) (*Speaker, error) {
 	return s, nil
 }
 
-// Hear implements native.Sink.
 func (s *Speaker) Hear(pcm []int16) { s.queue.put(pcm) }
 
 // Err returns why the device has ended before it was closed; nil while it works.

@@ -21,5 +21,4 @@ func OpenSpeaker(name string) (*Speaker, error) {
 	return p, nil
 }
 
-// Hear implements native.Sink.
 func (s *Speaker) Hear(pcm []int16) { s.queue.put(pcm) }

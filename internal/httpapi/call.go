@@ -55,13 +55,12 @@ func (h *Handler) limited(c *callEntry) *limitedHandler {
 	return &limitedHandler{c.session, limiter, func() { h.connected(c) }}
 }
 
-// Opened implements link.Handler.
+// The methods of link.Handler.
 func (l *limitedHandler) Opened() {
 	l.connected()
 	l.Session.Opened()
 }
 
-// Message implements link.Handler.
 func (l *limitedHandler) Message(data []byte, text bool) {
 	alone := l.limiter.Wait(len(data), nil)
 	l.Session.Message(data, text)

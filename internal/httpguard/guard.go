@@ -93,7 +93,6 @@ func New(next http.Handler, cfg Config) *Guard {
 	return &Guard{cfg: cfg, next: next, requests: map[netip.Prefix]int{}}
 }
 
-// ServeHTTP implements http.Handler.
 func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	limited := &writer{ResponseWriter: w, control: control, most: g.cfg.write, left: g.cfg.write}

@@ -160,19 +160,17 @@ type place struct {
 	list string
 }
 
-// Newest implements steps.Place.
+// The methods of steps.Place.
 func (p place) Newest(ctx context.Context) (v steps.Version, err error) {
 	v.Value, v.Revision, err = p.log.Last(ctx, p.list)
 	return v, err
 }
 
-// After implements steps.Place.
 func (p place) After(ctx context.Context, revision uint64) (v steps.Version, err error) {
 	v.Value, v.Revision, err = p.log.Next(ctx, p.list, revision)
 	return v, err
 }
 
-// Write implements steps.Place.
 func (p place) Write(ctx context.Context, value []byte, revision uint64) (uint64, error) {
 	return p.log.Append(ctx, p.list, value, revision)
 }

@@ -32,7 +32,6 @@ func newRecorder(cfg Config, begun, more func(), over <-chan struct{}) *recorder
 	}
 }
 
-// Header implements http.ResponseWriter.
 func (r *recorder) Header() http.Header { return r.header }
 
 // WriteHeader implements http.ResponseWriter. Informational responses are dropped.

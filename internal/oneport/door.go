@@ -37,7 +37,7 @@ func (d *door) give(a arrival) bool {
 	}
 }
 
-// Accept implements net.Listener.
+// The methods of net.Listener.
 func (d *door) Accept() (net.Conn, error) {
 	select {
 	case a := <-d.arrivals:
@@ -47,10 +47,8 @@ func (d *door) Accept() (net.Conn, error) {
 	}
 }
 
-// Addr implements net.Listener.
 func (d *door) Addr() net.Addr { return d.addr }
 
-// Close implements net.Listener.
 func (d *door) Close() error {
 	d.shut()
 	return nil

@@ -102,7 +102,6 @@ var (
 	secrets       = describe("client_secrets", "Client secrets that have not expired.")
 )
 
-// Describe implements prometheus.Collector.
 func (s *scraped) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		sessions, sessionsTotal, halfOpen, draining, packets, lost, late, skipped, component, queued, queueSize, freeMemory, secrets,
@@ -112,7 +111,6 @@ func (s *scraped) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector.
 func (s *scraped) Collect(to chan<- prometheus.Metric) {
 	now := s.source()
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {

@@ -75,10 +75,8 @@ func NewHub(e env.Env, c Connection, reconnects func() bool) *Hub {
 	return h
 }
 
-// Output implements Link.
 func (h *Hub) Output() Output { return h.output }
 
-// RoundTrip implements RoundTripper.
 func (h *Hub) RoundTrip() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -108,7 +106,6 @@ func (h *Hub) Send(e Event, sent func()) error {
 	return err
 }
 
-// SendToPrimary implements Shared.
 func (h *Hub) SendToPrimary(e Event, sent func()) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -176,7 +173,6 @@ func (h *Hub) Leave(s *Sideband) {
 	close(s.gone)
 }
 
-// DropConnection implements Reconnectable.
 func (h *Hub) DropConnection() { h.Detach() }
 
 // Detach is DropConnection. gone is closed when nothing of any former connection is left.
@@ -278,7 +274,6 @@ func (h *Hub) Connected() bool {
 	return h.connection != nil
 }
 
-// ExplainClose implements CloseExplainer.
 func (h *Hub) ExplainClose(why conn.Reason) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

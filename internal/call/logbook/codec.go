@@ -309,7 +309,6 @@ type recalled struct {
 	has  []error
 }
 
-// Error implements error.
 func (r *recalled) Error() string { return r.text }
 
 // Unwrap is for errors.Is and errors.As.

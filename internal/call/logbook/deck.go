@@ -67,7 +67,6 @@ func (d *Deck) Now() time.Time {
 	return d.began.Add(time.Duration(d.present.Load()) * time.Microsecond)
 }
 
-// NewID implements env.Env.
 func (d *Deck) NewID(prefix string) string {
 	d.naming.Lock()
 	defer d.naming.Unlock()

@@ -44,7 +44,7 @@ type admission struct {
 	OK   bool
 }
 
-// Begin implements ratelimit.Limiter.
+// The methods of ratelimit.Limiter.
 func (l limits) Begin() (time.Duration, bool) {
 	a := Ask(l.d, "budget", func() admission {
 		wait, ok := l.of.Begin()
@@ -53,7 +53,6 @@ func (l limits) Begin() (time.Duration, bool) {
 	return a.Wait, a.OK
 }
 
-// Spend implements ratelimit.Limiter.
 func (l limits) Spend(tokens int) []wire.RateLimit {
 	return Ask(l.d, "spent", func() []wire.RateLimit { return l.of.Spend(tokens) })
 }
@@ -65,7 +64,7 @@ type bookedLink struct {
 	d   *Deck
 }
 
-// Output implements link.Link.
+// The methods of link.Link.
 func (l *bookedLink) Output() link.Output {
 	if l.out == nil {
 		return nil
@@ -73,7 +72,6 @@ func (l *bookedLink) Output() link.Output {
 	return l.out
 }
 
-// Send implements link.Link.
 func (l *bookedLink) Send(e link.Event, sent func()) error {
 	return l.d.send(func() error { return l.Link.Send(e, sent) })
 }
@@ -111,13 +109,9 @@ type bookedOutput struct {
 	d   *Deck
 }
 
-// Hold implements link.Output.
+// The methods of link.Output.
 func (o *bookedOutput) Hold() voice.Samples { return Ask(o.d, "held", o.Output.Hold) }
-
-// Drop implements link.Output.
 func (o *bookedOutput) Drop() voice.Samples { return Ask(o.d, "dropped", o.Output.Drop) }
-
-// Sent implements link.Output.
 func (o *bookedOutput) Sent() voice.Samples { return Ask(o.d, "sent", o.Output.Sent) }
 
 // found is a value that there may be.
@@ -135,12 +129,11 @@ func askFound[T any](d *Deck, what string, own func() (T, bool)) (T, bool) {
 	return f.Of, f.OK
 }
 
-// FirstSilent implements link.Timeline.
+// The methods of link.Timeline.
 func (o *bookedOutput) FirstSilent() (uint32, bool) {
 	return askFound(o.d, "silent", func() (uint32, bool) { return o.can.Timeline.FirstSilent() })
 }
 
-// PositionAt implements link.Timeline.
 func (o *bookedOutput) PositionAt(ts uint32) (link.Position, bool) {
 	return askFound(o.d, "position", func() (link.Position, bool) { return o.can.Timeline.PositionAt(ts) })
 }

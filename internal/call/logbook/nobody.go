@@ -106,10 +106,9 @@ type unheard struct {
 	closed  bool
 }
 
-// Write implements pipeline.Transcription.
+// The methods of pipeline.Transcription.
 func (*unheard) Write([]float32) error { return nil }
 
-// CloseInput implements pipeline.Transcription.
 func (u *unheard) CloseInput() error {
 	if !u.closed {
 		close(u.results)
@@ -118,11 +117,8 @@ func (u *unheard) CloseInput() error {
 	return nil
 }
 
-// Results implements pipeline.Transcription.
 func (u *unheard) Results() <-chan pipeline.TranscriptResult { return u.results }
-
-// Close implements pipeline.Transcription.
-func (*unheard) Close() error { return nil }
+func (*unheard) Close() error                                { return nil }
 
 // nobodyWrites calls each tool once, so that a body whose model called one waits for the next step.
 type nobodyWrites struct{}
@@ -139,72 +135,48 @@ func (nobodyWrites) Generate(_ context.Context, r pipeline.Request, emit func(pi
 
 type nobodyCounts struct{ nobodyWrites }
 
-// CountTokens implements pipeline.TokenCounter.
+// The methods of pipeline.TokenCounter.
 func (nobodyCounts) CountTokens(string) int { return 0 }
-
-// ContextWindow implements pipeline.TokenCounter.
-func (nobodyCounts) ContextWindow() int { return 0 }
+func (nobodyCounts) ContextWindow() int     { return 0 }
 
 // nobodyReduces is a noise reduction.
 type nobodyReduces struct{}
 
-// Component implements pipeline.NoiseReducer.
+// The methods of pipeline.NoiseReducer.
 func (nobodyReduces) Component() (c pipeline.Component) { return c }
 
-// Open implements pipeline.NoiseReducer.
 func (nobodyReduces) Open(pipeline.NoiseField) (pipeline.NoiseReduction, error) {
 	return nothingReduced{}, nil
 }
 
-// Close implements pipeline.NoiseReducer.
 func (nobodyReduces) Close() error { return nil }
 
 type nothingReduced struct{}
 
-// Append implements pipeline.NoiseReduction.
+// The methods of pipeline.NoiseReduction.
 func (nothingReduced) Append(dst, _ []int16) ([]int16, error) { return dst, nil }
-
-// Flush implements pipeline.NoiseReduction.
-func (nothingReduced) Flush(dst []int16) ([]int16, error) { return dst, nil }
-
-// Delay implements pipeline.NoiseReduction.
-func (nothingReduced) Delay() time.Duration { return 0 }
-
-// Close implements pipeline.NoiseReduction.
-func (nothingReduced) Close() {}
+func (nothingReduced) Flush(dst []int16) ([]int16, error)     { return dst, nil }
+func (nothingReduced) Delay() time.Duration                   { return 0 }
+func (nothingReduced) Close()                                 {}
 
 // Epoch is a journal that keeps nothing.
 type Epoch uint32
 
-// Epoch implements survival.Journal.
-func (e Epoch) Epoch() uint32 { return uint32(e) }
-
-// Record implements survival.Journal.
+// The methods of survival.Journal.
+func (e Epoch) Epoch() uint32       { return uint32(e) }
 func (Epoch) Record(journal.Record) {}
 
 // silentOutput is an output that plays nothing.
 type silentOutput struct{}
 
-// Begin implements link.Output.
-func (silentOutput) Begin(uint64) {}
-
-// Write implements link.Output.
-func (silentOutput) Write([]int16) {}
-
-// End implements link.Output.
-func (silentOutput) End() {}
-
-// Hold implements link.Output.
-func (silentOutput) Hold() (sent voice.Samples) { return 0 }
-
-// Resume implements link.Output.
+// The methods of link.Output.
+func (silentOutput) Begin(uint64)                 {}
+func (silentOutput) Write([]int16)                {}
+func (silentOutput) End()                         {}
+func (silentOutput) Hold() (sent voice.Samples)   { return 0 }
 func (silentOutput) Resume(uint64, voice.Samples) {}
-
-// Drop implements link.Output.
-func (silentOutput) Drop() (sent voice.Samples) { return 0 }
-
-// Sent implements link.Output.
-func (silentOutput) Sent() voice.Samples { return 0 }
+func (silentOutput) Drop() (sent voice.Samples)   { return 0 }
+func (silentOutput) Sent() voice.Samples          { return 0 }
 
 // Link is what a link can.
 type Link struct{ Paced, Timeline, Receipts, Reconnects bool }
@@ -225,13 +197,10 @@ func (l Link) Stand() link.Link {
 // nobodysLink is a link without a client.
 type nobodysLink Link
 
-// Send implements link.Link.
+// The methods of link.Link.
 func (nobodysLink) Send(link.Event, func()) error { return nil }
+func (nobodysLink) Close() error                  { return nil }
 
-// Close implements link.Link.
-func (nobodysLink) Close() error { return nil }
-
-// Output implements link.Link.
 func (l nobodysLink) Output() link.Output {
 	switch {
 	case !l.Paced:

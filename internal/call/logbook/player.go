@@ -68,7 +68,6 @@ type player struct {
 // still is an env.Env whose timers never fire: those that fired are in the logbook.
 type still struct{ env.Env }
 
-// AfterFunc implements env.Env.
 func (still) AfterFunc(time.Duration, func()) env.Timer { return still{} }
 
 // Stop implements env.Timer.

@@ -44,12 +44,11 @@ func (m countingModel) counter() pipeline.TokenCounter {
 	return c
 }
 
-// CountTokens implements pipeline.TokenCounter.
+// The methods of pipeline.TokenCounter.
 func (m countingModel) CountTokens(text string) int {
 	return Ask(m.d, "tokens", func() int { return m.counter().CountTokens(text) })
 }
 
-// ContextWindow implements pipeline.TokenCounter.
 func (m countingModel) ContextWindow() int {
 	return Ask(m.d, "window", func() int { return m.counter().ContextWindow() })
 }
@@ -105,12 +104,11 @@ type bookedNoise struct {
 	d *Deck
 }
 
-// Component implements pipeline.NoiseReducer.
+// The methods of pipeline.NoiseReducer.
 func (n bookedNoise) Component() pipeline.Component {
 	return Ask(n.d, "reduces", n.NoiseReducer.Component)
 }
 
-// Open implements pipeline.NoiseReducer.
 func (n bookedNoise) Open(f pipeline.NoiseField) (pipeline.NoiseReduction, error) {
 	r := &bookedReduction{nothingReduced{}, n.d}
 	err := Ask(n.d, "reduction", func() (err error) {
@@ -139,17 +137,15 @@ func (r *bookedReduction) reduce(dst []int16, own func() ([]int16, error)) ([]in
 	return append(dst[:before], out.PCM...), out.Err
 }
 
-// Append implements pipeline.NoiseReduction.
+// The methods of pipeline.NoiseReduction.
 func (r *bookedReduction) Append(dst, pcm []int16) ([]int16, error) {
 	return r.reduce(dst, func() ([]int16, error) { return r.NoiseReduction.Append(dst, pcm) })
 }
 
-// Flush implements pipeline.NoiseReduction.
 func (r *bookedReduction) Flush(dst []int16) ([]int16, error) {
 	return r.reduce(dst, func() ([]int16, error) { return r.NoiseReduction.Flush(dst) })
 }
 
-// Delay implements pipeline.NoiseReduction.
 func (r *bookedReduction) Delay() time.Duration {
 	return Ask(r.d, "delay", r.NoiseReduction.Delay)
 }

@@ -55,7 +55,6 @@ type PerMinute struct {
 // NewPerMinute returns a limiter that reads the time from now.
 func NewPerMinute(now func() time.Time) *PerMinute { return &PerMinute{now: now} }
 
-// Begin implements Limiter.
 func (m *PerMinute) Begin() (wait time.Duration, ok bool) {
 	left := m.left()
 	if m.requests >= minuteRequests || m.tokens >= minuteTokens {
@@ -65,7 +64,6 @@ func (m *PerMinute) Begin() (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// Spend implements Limiter.
 func (m *PerMinute) Spend(tokens int) []wire.RateLimit {
 	reset := m.left().Seconds()
 	m.tokens += tokens

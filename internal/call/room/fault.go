@@ -32,7 +32,6 @@ func Refuse(code, param, message string) *Failure {
 	return &Failure{Code: code, Param: param, Message: message}
 }
 
-// Error implements error.
 func (f *Failure) Error() string { return f.Message }
 
 // Refused returns the Failure of an event or a value that wire or a check has refused.
@@ -67,7 +66,6 @@ type Panicked struct {
 	Stack string
 }
 
-// Error implements error.
 func (p *Panicked) Error() string { return fmt.Sprintf("it panicked: %v", p.Value) }
 
 // Contain runs a call into a stage of the pipeline. Where the stage panics, Contain returns a *pipeline.StageError that holds a *Panicked, and the session goes on.

@@ -49,7 +49,6 @@ func NewOutput(start uint32) *Output {
 // randomStart returns a random timestamp, as RFC 3550 section 5.1 asks, in the lower half: 0 is half a day away.
 func randomStart() uint32 { return 1 + rand.Uint32N(1<<31) }
 
-// Begin implements link.Output.
 func (o *Output) Begin(gen uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -57,7 +56,6 @@ func (o *Output) Begin(gen uint64) {
 	o.receipts.cut = false // nothing of this response was sent, and nothing of the one before can be sent again
 }
 
-// Write implements link.Output.
 func (o *Output) Write(pcm []int16) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -79,7 +77,6 @@ func (o *Output) Hold() (sent voice.Samples) {
 	return o.audio.Hold()
 }
 
-// Resume implements link.Output.
 func (o *Output) Resume(gen uint64, from voice.Samples) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -138,7 +135,6 @@ func (o *Output) PositionAt(ts uint32) (p link.Position, ok bool) {
 	return o.timeline.at(ts, o.nextTS)
 }
 
-// FarEndPosition implements link.FarEndReader.
 func (o *Output) FarEndPosition() voice.Samples {
 	o.mu.Lock()
 	defer o.mu.Unlock()

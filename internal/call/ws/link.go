@@ -149,7 +149,6 @@ func (l *Link) keepUnwritten(event outgoing) {
 	l.unwritten = []outgoing{event}
 }
 
-// End implements link.SidebandLink.
 func (l *Link) End() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -160,7 +159,6 @@ func (l *Link) End() {
 	}
 }
 
-// Cut implements link.SidebandLink.
 func (l *Link) Cut() {
 	l.mu.Lock()
 	l.memory.Give(int64(l.bytes))

@@ -35,7 +35,6 @@ func (l *Log) Wipe() {
 	l.entries, l.wiped = nil, l.newest
 }
 
-// Lost implements journal.Log.
 func (l *Log) Lost(revision uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,7 +56,6 @@ type View struct {
 	count int
 }
 
-// Append implements journal.Log.
 func (v *View) Append(ctx context.Context, list string, value []byte, last uint64) (uint64, error) {
 	v.mu.Lock()
 	v.count++
@@ -99,14 +97,12 @@ func (l *Log) last(list string) entry {
 	return entry{}
 }
 
-// Last implements journal.Log.
 func (l *Log) Last(_ context.Context, list string) ([]byte, uint64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return found(l.last(list))
 }
 
-// Next implements journal.Log.
 func (l *Log) Next(_ context.Context, list string, after uint64) ([]byte, uint64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,13 +121,11 @@ func found(e entry) ([]byte, uint64, error) {
 	return e.value, e.revision, nil
 }
 
-// Trim implements journal.Log.
 func (l *Log) Trim(_ context.Context, list string, before uint64) error {
 	l.drop(func(e entry) bool { return e.list == list && e.revision < before })
 	return nil
 }
 
-// Remove implements journal.Log.
 func (l *Log) Remove(_ context.Context, list string) error {
 	l.drop(func(e entry) bool { return e.list == list })
 	return nil
@@ -143,10 +137,8 @@ func (l *Log) drop(is func(entry) bool) {
 	l.entries = slices.DeleteFunc(l.entries, is)
 }
 
-// Room implements journal.Log.
 func (v *View) Room(context.Context) error { return v.Full }
 
-// HalfRoom implements journal.Log.
 func (v *View) HalfRoom(context.Context) error {
 	if err := v.HalfFull.Load(); err != nil {
 		return *err
@@ -154,7 +146,6 @@ func (v *View) HalfRoom(context.Context) error {
 	return nil
 }
 
-// Left implements journal.Log.
 func (v *View) Left(context.Context) (int64, error) {
 	if v.Most == 0 {
 		return math.MaxInt64 / 2, nil

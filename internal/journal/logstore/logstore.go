@@ -50,9 +50,7 @@ func Open(ctx context.Context, s *store.Store, keep time.Duration, maxBytes int6
 }
 
 // OnLoss has f called when the store has lost the log, and has made it anew. It does not block for long.
-func (l *Log) OnLoss(f func()) { l.lost.Store(&f) }
-
-// Lost implements journal.Log.
+func (l *Log) OnLoss(f func())           { l.lost.Store(&f) }
 func (l *Log) Lost(revision uint64) bool { return revision>>revisionBits != l.in.Incarnation() }
 
 // outside returns a revision of the store as one of the journal.
@@ -61,7 +59,6 @@ func (l *Log) outside(revision uint64) uint64 { return l.in.Incarnation()<<revis
 // inside returns a revision of the journal as one of the store.
 func inside(revision uint64) uint64 { return revision & (1<<revisionBits - 1) }
 
-// Append implements journal.Log.
 func (l *Log) Append(ctx context.Context, list string, entry []byte, last uint64) (uint64, error) {
 	if last != 0 && l.Lost(last) {
 		return 0, fmt.Errorf("%w: the store has lost it", journal.ErrConflict)
@@ -70,12 +67,10 @@ func (l *Log) Append(ctx context.Context, list string, entry []byte, last uint64
 	return l.outside(revision), err
 }
 
-// Last implements journal.Log.
 func (l *Log) Last(ctx context.Context, list string) ([]byte, uint64, error) {
 	return l.entry(l.in.Last(ctx, list))
 }
 
-// Next implements journal.Log.
 func (l *Log) Next(ctx context.Context, list string, after uint64) ([]byte, uint64, error) {
 	return l.entry(l.in.Next(ctx, list, inside(after)))
 }
@@ -87,7 +82,6 @@ func (l *Log) entry(e store.Entry, err error) ([]byte, uint64, error) {
 	return e.Value, l.outside(e.Revision), nil
 }
 
-// Trim implements journal.Log.
 func (l *Log) Trim(ctx context.Context, list string, before uint64) error {
 	if l.Lost(before) {
 		return nil // nothing of it is there
@@ -95,14 +89,9 @@ func (l *Log) Trim(ctx context.Context, list string, before uint64) error {
 	return l.in.Trim(ctx, list, inside(before))
 }
 
-// Remove implements journal.Log.
 func (l *Log) Remove(ctx context.Context, list string) error { return l.in.Remove(ctx, list) }
-
-// Room implements journal.Log.
-func (l *Log) Room(ctx context.Context) error { return l.in.Room(ctx) }
-
-// HalfRoom implements journal.Log.
-func (l *Log) HalfRoom(ctx context.Context) error { return l.in.HalfRoom(ctx) }
+func (l *Log) Room(ctx context.Context) error                { return l.in.Room(ctx) }
+func (l *Log) HalfRoom(ctx context.Context) error            { return l.in.HalfRoom(ctx) }
 
 // Left implements journal.Log. One caller at a time asks the store again; the others get the answer before.
 func (l *Log) Left(ctx context.Context) (int64, error) {

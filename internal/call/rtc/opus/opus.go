@@ -75,7 +75,7 @@ func NewEncoder(complexity, bitrate int) (*Encoder, error) {
 	return e, nil
 }
 
-// Encode implements Encoding.
+// The methods of Encoding.
 func (e *Encoder) Encode(pcm []int16, packet []byte) (int, error) {
 	n, err := e.enc.EncodeInt16(pcm, packet)
 	if err == nil && n == 0 {
@@ -88,7 +88,6 @@ func (e *Encoder) Encode(pcm []int16, packet []byte) (int, error) {
 	return n, err
 }
 
-// Reset implements Encoding.
 func (e *Encoder) Reset() {
 	e.enc.Reset()
 	e.begun = false
@@ -155,7 +154,7 @@ func (d *Decoder) guard(err *error) {
 	}
 }
 
-// Decode implements Decoding.
+// The methods of Decoding.
 func (d *Decoder) Decode(packet []byte, pcm []int16) (n int, err error) {
 	if len(packet) == 0 || packet[0]&3 != 0 { // several frames: gopus would decode those before a fault in the lengths, and hear them later
 		if _, err := gopus.ParsePacket(packet); err != nil {
@@ -189,7 +188,6 @@ func (d *Decoder) Decode(packet []byte, pcm []int16) (n int, err error) {
 	return n, err
 }
 
-// Conceal implements Decoding.
 func (d *Decoder) Conceal(pcm []int16) (err error) {
 	defer d.guard(&err)
 	if err = d.wake(); err != nil {
@@ -209,7 +207,6 @@ func (d *Decoder) Conceal(pcm []int16) (err error) {
 	return err
 }
 
-// Redundant implements Decoding.
 func (d *Decoder) Redundant(packet []byte) (yes bool) {
 	var err error
 	defer func() { yes = yes && err == nil }()
@@ -217,7 +214,6 @@ func (d *Decoder) Redundant(packet []byte) (yes bool) {
 	return gopus.PacketHasLBRR(packet)
 }
 
-// Recover implements Decoding.
 func (d *Decoder) Recover(packet []byte, pcm []int16) (ok bool) {
 	var err error
 	defer func() { ok = ok && err == nil }()

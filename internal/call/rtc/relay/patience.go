@@ -33,7 +33,7 @@ func within(l net.Listener, first time.Duration, used func(net.Addr) bool) *pati
 	return &patient{Listener: l, first: first, used: used, conns: map[*patientConn]struct{}{}}
 }
 
-// Accept implements net.Listener.
+// The methods of net.Listener.
 func (l *patient) Accept() (net.Conn, error) {
 	inner, err := l.Listener.Accept()
 	if err != nil {
@@ -50,7 +50,6 @@ func (l *patient) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// Close implements net.Listener.
 func (l *patient) Close() error {
 	l.mu.Lock()
 	l.closed = true

@@ -102,7 +102,6 @@ const secretShare = 4
 // part is the budget of a client secret. It implements ratelimit.Limiter.
 type part struct{ own, whole *budget }
 
-// Begin implements ratelimit.Limiter.
 func (p part) Begin() (wait time.Duration, ok bool) {
 	if wait = p.own.short(); wait > 0 {
 		return wait, false
@@ -113,7 +112,6 @@ func (p part) Begin() (wait time.Duration, ok bool) {
 	return wait, ok
 }
 
-// Spend implements ratelimit.Limiter.
 func (p part) Spend(tokens int) []wire.RateLimit {
 	p.whole.Spend(tokens)
 	return p.own.Spend(tokens)

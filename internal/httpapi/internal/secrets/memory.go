@@ -26,13 +26,10 @@ func newMemory() *memory {
 	return m
 }
 
-// SealKey implements Bucket.
-func (m *memory) SealKey() [32]byte { return m.key }
-
-// Now implements Bucket.
+// The methods of Bucket.
+func (m *memory) SealKey() [32]byte                      { return m.key }
 func (m *memory) Now(context.Context) (time.Time, error) { return time.Now(), nil }
 
-// Get implements Bucket.
 func (m *memory) Get(_ context.Context, key string) (steps.Version, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -43,7 +40,6 @@ func (m *memory) Get(_ context.Context, key string) (steps.Version, error) {
 	return v, nil
 }
 
-// Update implements Bucket.
 func (m *memory) Update(_ context.Context, key string, value []byte, revision uint64) (uint64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -54,7 +50,6 @@ func (m *memory) Update(_ context.Context, key string, value []byte, revision ui
 	return revision + 1, nil
 }
 
-// Delete implements Bucket.
 func (m *memory) Delete(_ context.Context, key string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

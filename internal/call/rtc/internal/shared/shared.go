@@ -33,12 +33,10 @@ func (socket) SetWriteDeadline(time.Time) error { return nil }
 // SetDeadline sets the deadline for reading alone.
 func (s socket) SetDeadline(t time.Time) error { return s.SetReadDeadline(t) }
 
-// ReadFromAddrPort implements ice.AddrPortReaderWriter.
 func (s socket) ReadFromAddrPort(b []byte) (int, netip.AddrPort, error) {
 	return s.ReadFromUDPAddrPort(b)
 }
 
-// WriteToAddrPort implements ice.AddrPortReaderWriter.
 func (s socket) WriteToAddrPort(b []byte, to netip.AddrPort) (int, error) {
 	return s.WriteToUDPAddrPort(b, to)
 }
