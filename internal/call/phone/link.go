@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/call/link"
@@ -36,6 +37,7 @@ type Link struct {
 	output    *Output
 	pacer     *pacer
 	clock     outgoing.Clock
+	onHold    atomic.Bool
 	stop      chan struct{}
 	pacing    sync.WaitGroup
 
@@ -111,8 +113,16 @@ func (l *Link) tick() {
 	for _, f := range sent {
 		f()
 	}
-	l.pacer.tick()
+	if l.onHold.Load() {
+		l.pacer.still()
+	} else {
+		l.pacer.tick()
+	}
 }
+
+// Hold notes that the telephone has put the call on hold, or has taken it back. Meanwhile the agent's speech stands still: it continues where it stopped, and what was not
+// heard counts as not heard. What comes from the telephone is music, or nothing: it counts as silence.
+func (l *Link) Hold(on bool) { l.onHold.Store(on) }
 
 // Send implements link.Link. A telephone shows no events: they are dropped.
 func (l *Link) Send(_ link.Event, sent func()) error {
@@ -169,6 +179,9 @@ func (l *Link) Audio(pcm []int16) {
 		return
 	}
 	l.in.pcm = l.in.up.AppendPCM16(l.in.pcm[:0], pcm)
+	if l.onHold.Load() {
+		clear(l.in.pcm)
+	}
 	for rest := l.in.pcm; len(rest) > 0; {
 		n := min(len(rest), outgoing.FrameSize)
 		l.handler.Audio(rest[:n])

@@ -65,6 +65,16 @@ func (p *pacer) tick() {
 	}
 }
 
+// still passes 20 ms without audio of the response. A far side without a queue gets silence.
+func (p *pacer) still() {
+	p.obey()
+	p.output.skip(1)
+	if p.err == nil && p.output.most == 0 {
+		clear(p.pcm[:])
+		p.check(p.transport.Send(p.pcm[:p.size], false))
+	}
+}
+
 func (p *pacer) send(s sending) {
 	if !s.Voiced {
 		clear(p.pcm[:])

@@ -100,6 +100,7 @@ type told struct {
 	words   []string
 	heard   int // samples of the user
 	longest int
+	loud    bool // some of it was no silence
 }
 
 func (h *told) add(format string, args ...any) {
@@ -123,6 +124,7 @@ func (h *told) Audio(pcm []int16) {
 	defer h.mu.Unlock()
 	h.heard += len(pcm)
 	h.longest = max(h.longest, len(pcm))
+	h.loud = h.loud || slices.ContainsFunc(pcm, func(s int16) bool { return s != 0 })
 }
 
 func (h *told) all() []string {
@@ -198,6 +200,35 @@ func TestFarSideIsAtMostSixtyMillisecondsBehind(t *testing.T) {
 		c.Expect(c.out.Sent()).To(gomega.Equal(voice.Samples(100 * fs)))
 		c.end()
 	})
+}
+
+// While the telephone holds the call the agent's speech stands still, and continues without a gap. Music of the telephone is no speech.
+func TestHoldStopsTheAgent(t *testing.T) {
+	for _, most := range []int{0, MaxAhead} {
+		t.Run(fmt.Sprint(most), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := &far{traits: Traits{Rate: outgoing.Rate, Ahead: most}}
+				c := begin(t, f, f)
+				c.out.Begin(1)
+				c.out.Write(ramp(0, 50*fs))
+				c.out.End()
+				c.pass(20)
+				c.link.Hold(true)
+				c.pass(most + 2)
+				at := c.out.Sent()
+				c.pass(500)
+				c.Expect(c.out.Sent()).To(gomega.Equal(at), "what was not heard counts as not heard")
+				c.link.Audio(ramp(0, fs))
+				c.Expect(c.told.heard).To(gomega.Equal(fs))
+				c.Expect(c.told.loud).To(gomega.BeFalse())
+				c.link.Hold(false)
+				c.pass(60)
+				c.Expect(f.played).To(gomega.Equal(ramp(0, 50*fs)))
+				c.Expect(c.told.all()).To(gomega.Equal([]string{"opened", "drained 1"}))
+				c.end()
+			})
+		})
+	}
 }
 
 // A candidate that is rejected costs no sample and repeats none: a queue that can be stopped continues, every other far side has played what it had.

@@ -60,6 +60,8 @@ type Line interface {
 	audio.Listener
 	// Begin is called when the caller has confirmed the call.
 	Begin()
+	// Hold is told whether the caller holds the call.
+	Hold(on bool)
 }
 
 // newCall makes the call of an INVITE. An error comes with the status that refuses the call.
@@ -219,6 +221,9 @@ func (c *Call) Accept(l Line) error {
 	}
 	c.timer.start(func() { l.Ended(fmt.Errorf("sip: the caller has not refreshed the call: %w", link.ErrUnreachable)) })
 	l.Begin()
+	c.changes.Lock()
+	defer c.changes.Unlock()
+	l.Hold(c.stream.Held())
 	return nil
 }
 

@@ -116,13 +116,13 @@ func TestHoldAndResume(t *testing.T) {
 	res := p.ask("INVITE", offer+"a=sendonly\r\n")
 	g.Expect(string(res.Body())).To(ContainSubstring("a=recvonly"))
 	p.ack("")
-	g.Expect(l.call.stream.Held()).To(BeTrue())
+	g.Expect(l.held.Load()).To(BeTrue())
 	p.cseq++
 	g.Expect(string(p.ask("UPDATE", offer).Body())).To(ContainSubstring("a=sendrecv"))
-	g.Expect(l.call.stream.Held()).To(BeFalse())
+	g.Expect(l.held.Load()).To(BeFalse())
 	p.cseq++
 	g.Expect(p.ask("INVITE", "v=0\r\n").StatusCode).To(Equal(488))
-	g.Expect(l.call.stream.Held()).To(BeFalse(), "a refused change changes nothing")
+	g.Expect(l.held.Load()).To(BeFalse(), "a refused change changes nothing")
 }
 
 // A change that comes before the one before is confirmed takes its place: only the last answer is repeated.

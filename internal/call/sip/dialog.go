@@ -71,8 +71,8 @@ func (c *Call) info(r *sip.Request, tx sip.ServerTransaction) {
 	case strings.HasPrefix(kind, "application/dtmf"):
 		key = strings.TrimSpace(body)
 	}
-	if len(key) == 1 && strings.Contains("0123456789*#ABCD", strings.ToUpper(key)) {
-		l.Digit(strings.ToUpper(key)[0])
+	if len(key) == 1 {
+		l.Digit(key[0]) // it drops what is no key
 	}
 	answer(tx, r, sip.StatusOK)
 }
@@ -134,7 +134,8 @@ func (c *Call) reinvite(r *sip.Request, tx sip.ServerTransaction) {
 func (c *Call) change(r *sip.Request, tx sip.ServerTransaction) *sip.Response {
 	c.changes.Lock()
 	defer c.changes.Unlock()
-	if _, ok := c.decision(); !ok || c.dialog.LoadState() != sip.DialogStateConfirmed {
+	l, ok := c.decision()
+	if !ok || c.dialog.LoadState() != sip.DialogStateConfirmed {
 		answer(tx, r, sip.StatusRequestPending)
 		return nil
 	}
@@ -162,6 +163,7 @@ func (c *Call) change(r *sip.Request, tx sip.ServerTransaction) *sip.Response {
 		answer(tx, r, sip.StatusNotAcceptableHere)
 		return nil
 	}
+	l.Hold(c.stream.Held())
 	res := sip.NewResponseFromRequest(r, sip.StatusOK, "OK", nil)
 	if body != nil {
 		res = sip.NewSDPResponseFromRequest(r, body)

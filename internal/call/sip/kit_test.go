@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ type line struct {
 	ended  chan error
 	digits chan byte
 	audio  chan []int16
+	held   atomic.Bool
 	call   *Call
 }
 
@@ -31,6 +33,7 @@ func newLine(c *Call) *line {
 
 func (l *line) Begin()       { l.begun <- struct{}{} }
 func (l *line) Digit(d byte) { l.digits <- d }
+func (l *line) Hold(on bool) { l.held.Store(on) }
 func (l *line) Missing(int)  {}
 func (l *line) Audio(pcm []int16) {
 	select {
