@@ -105,6 +105,18 @@ func TestSippWithAPassword(t *testing.T) {
 	h.g.Expect(h.Stop()).To(gomega.Succeed())
 }
 
+// The server registers at a registrar of others, which checks its credentials.
+func TestRegistersAtSipp(t *testing.T) {
+	t.Parallel()
+	at, err := rig.FreeAddress()
+	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
+	h := open(t, "phones: {trunks: [{name: provider, addresses: [127.0.0.1], register: {server: \""+at+"\", user: \"4930123\", key_file: password}}]}\n")
+	_, port, _ := strings.Cut(at, ":")
+	h.sipp(t, "registrar", "-p", port)
+	h.sipp(t, "uac", "-d", "100")
+	h.g.Expect(h.Stop()).To(gomega.Succeed())
+}
+
 // A telephone of others calls, a person's recording is its microphone, and what its loudspeaker plays is recorded.
 func TestBaresip(t *testing.T) {
 	for _, codec := range []string{"PCMU", "opus"} {

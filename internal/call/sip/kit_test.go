@@ -131,6 +131,9 @@ func (p *telephone) next() sip.Message {
 	p.g.Expect(p.conn.SetReadDeadline(time.Now().Add(patience))).To(Succeed())
 	n, err := p.conn.Read(buf)
 	p.g.Expect(err).NotTo(HaveOccurred())
+	if len(strings.TrimSpace(string(buf[:n]))) == 0 {
+		return p.next() // it keeps a router's port open
+	}
 	m, err := sip.ParseMessage(buf[:n])
 	p.g.Expect(err).NotTo(HaveOccurred())
 	return m

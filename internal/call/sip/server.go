@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,8 +45,12 @@ type Server struct {
 
 	sockets []interface{ Close() error }
 	serving sync.WaitGroup // the sockets and the calls
-	at      netip.AddrPort // where UDP and TCP listen
-	tlsAt   netip.AddrPort
+	udp     net.PacketConn
+
+	registering sync.WaitGroup
+	unregister  context.CancelFunc
+	at          netip.AddrPort // where UDP and TCP listen
+	tlsAt       netip.AddrPort
 
 	mu     sync.Mutex
 	calls  map[string]*Call // by dialog
@@ -68,6 +73,9 @@ func New(cfg Config) (*Server, error) {
 	if err := Check(cfg.Trunks); err != nil {
 		return nil, fmt.Errorf("sip: %w", err)
 	}
+	if i := slices.IndexFunc(cfg.Trunks, func(t Trunk) bool { return t.Register != nil }); i >= 0 && cfg.Listen == "" {
+		return nil, fmt.Errorf("sip: trunk %s: register needs SIP over UDP: listen for it, too", cfg.Trunks[i].Name)
+	}
 	s := &Server{cfg: cfg, door: newDoor(cfg.Trunks, time.Now), calls: map[string]*Call{}, busy: map[string]int{}}
 	ua, err := sipgo.NewUA(sipgo.WithUserAgent("antiphon"),
 		sipgo.WithUserAgentTransportLayerOptions(sip.WithTransportLayerLogger(quiet)),
@@ -80,8 +88,15 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.Join(err, ua.Close())
 	}
 	s.route()
+	var ctx context.Context
+	ctx, s.unregister = context.WithCancel(context.Background())
 	if err := s.open(); err != nil {
 		return nil, errors.Join(err, s.Close())
+	}
+	for i := range cfg.Trunks {
+		if t := &cfg.Trunks[i]; t.Register != nil {
+			s.registering.Go(func() { s.register(ctx, t) })
+		}
 	}
 	return s, nil
 }
@@ -118,7 +133,7 @@ func (s *Server) open() error {
 		if err != nil {
 			return fmt.Errorf("sip: %w", err)
 		}
-		s.at = addressOf(udp.LocalAddr())
+		s.udp, s.at = udp, addressOf(udp.LocalAddr())
 		s.serve(udp, func() error { return s.server.ServeUDP(newDatagrams(udp, s.door)) })
 		host, _, _ := net.SplitHostPort(s.cfg.Listen) // ListenPacket has read it
 		tcp, err := net.Listen("tcp", net.JoinHostPort(host, fmt.Sprint(s.at.Port())))
@@ -152,6 +167,8 @@ const closeWithin = 5 * time.Second
 
 // Close ends every call and closes the sockets.
 func (s *Server) Close() error {
+	s.unregister()
+	s.registering.Wait() // it has a bound
 	s.mu.Lock()
 	s.closed = true
 	var all []*Call

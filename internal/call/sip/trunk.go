@@ -21,6 +21,8 @@ type Trunk struct {
 	Name           string
 	Networks       []netip.Prefix
 	User, Password string
+	// Register, when not nil, is where this server logs in, so that calls come.
+	Register *Registration
 	// Calls is how many calls the trunk has at a time; 0 takes 30.
 	Calls int
 }
@@ -50,6 +52,11 @@ func Check(trunks []Trunk) error {
 			all = errors.Join(all, fmt.Errorf("trunk %s: give user and a password, or neither", t.Name))
 		case t.User != "" && slices.IndexFunc(trunks, func(o Trunk) bool { return o.User == t.User }) != i:
 			all = errors.Join(all, fmt.Errorf("trunk %s: another trunk has the user %s", t.Name, t.User))
+		}
+		if t.Register != nil {
+			if err := t.Register.check(&t); err != nil {
+				all = errors.Join(all, fmt.Errorf("trunk %s: %w", t.Name, err))
+			}
 		}
 	}
 	return all

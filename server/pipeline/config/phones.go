@@ -42,7 +42,25 @@ type Trunk struct {
 	User      string   `yaml:"user" doc:"The name of digest authentication."`
 	KeyEnv    string   `yaml:"key_env" doc:"With user: the environment variable that has the password."`
 	KeyFile   string   `yaml:"key_file" type:"path" doc:"With user: the file that has the password, and nothing else."`
+	Register  Register `yaml:"register" doc:"Where the server logs in, so that the provider sends calls. Needs addresses, too."`
 	Calls     int      `yaml:"calls" min:"1" max:"10000" doc:"How many calls the trunk has at a time; 30 where it is left out."`
+}
+
+// Register is an account at a provider or a telephone exchange, where the server logs in over UDP.
+type Register struct {
+	Server  string `yaml:"server" doc:"The registrar: a host, or a host and a port."`
+	User    string `yaml:"user" doc:"The name of the account. The calls come for this number."`
+	KeyEnv  string `yaml:"key_env" doc:"The environment variable that has the password."`
+	KeyFile string `yaml:"key_file" type:"path" doc:"The file that has the password, and nothing else."`
+}
+
+// open returns the registration; nil for none.
+func (r *Register) open(e Env) (*sip.Registration, error) {
+	if *r == (Register{}) {
+		return nil, nil //nolint:nilnil // said above
+	}
+	password, err := (&Remote{KeyEnv: r.KeyEnv, KeyFile: r.KeyFile}).Key(e)
+	return &sip.Registration{Registrar: r.Server, User: r.User, Password: password}, err
 }
 
 // Number says which session answers a number.
@@ -87,6 +105,9 @@ func (f *File) PhoneCalls(e Env) (c PhonesConfig, err error) {
 		}
 		if trunk.Password, err = (&Remote{KeyEnv: t.KeyEnv, KeyFile: t.KeyFile}).Key(e); err != nil {
 			return wrong("trunks: "+t.Name+": ", err)
+		}
+		if trunk.Register, err = t.Register.open(e); err != nil {
+			return wrong("trunks: "+t.Name+": register: ", err)
 		}
 		c.Trunks = append(c.Trunks, trunk)
 	}

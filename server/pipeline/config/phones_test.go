@@ -8,6 +8,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/call/sip"
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
 )
 
@@ -37,7 +38,7 @@ phones:
   last_port: 20099
   quiet: 20s
   trunks:
-    - {name: provider, addresses: [203.0.113.0/28, "2001:db8::1"], calls: 5}
+    - {name: provider, addresses: [203.0.113.0/28, "2001:db8::1"], calls: 5, register: {server: sip.example.org, user: "4930", key_env: BRANCH}}
     - {name: branch, user: branch, key_env: BRANCH}
   numbers:
     - {number: "+4930*", trunk: branch, greeting: "Hello, this is Krume.", session: {instructions: Be kind.}}
@@ -46,6 +47,8 @@ phones:
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(c.Trunks[0].Networks[1].String()).To(Equal("2001:db8::1/128"))
 	g.Expect(c.Trunks[0].Calls).To(Equal(5))
+	g.Expect(*c.Trunks[0].Register).To(Equal(sip.Registration{Registrar: "sip.example.org", User: "4930", Password: "a good password"}))
+	g.Expect(c.Trunks[1].Register).To(BeNil())
 	g.Expect(c.Trunks[1].Password).To(Equal("a good password"))
 	g.Expect(string(c.Numbers[0].Session)).To(Equal(`{"instructions":"Be kind."}`))
 	g.Expect(c.Numbers[1].Session).To(BeNil())
@@ -69,6 +72,7 @@ func TestWrongPhones(t *testing.T) {
 		"an address":             {"{trunks: [{name: a, addresses: [example.org]}]}", "neither an address nor a network"},
 		"two names":              {"{trunks: [{name: a, addresses: [192.0.2.1]}, {name: a, addresses: [192.0.2.2]}]}", "two trunks have the name a"},
 		"an unknown trunk":       {"{numbers: [{number: a, trunk: b}]}", "there is no trunk b"},
+		"half a registration":    {"{trunks: [{name: a, addresses: [192.0.2.1], register: {server: a, user: b}}]}", "register: give user and a password"},
 		"two greetings":          {"{greets: true, greeting: Hello}", "give one of them"},
 		"two of a number":        {"{numbers: [{number: a, greets: true, greeting: Hello}]}", "give one of them"},
 		"half a range":           {"{first_port: 20000}", "is no range"},
