@@ -14,6 +14,7 @@ type Position uint32
 
 // State is one of Silent, Playing, Ducked, Silenced, Restored, Unanswered, Closed.
 //
+//machine:field heard Resp returns the response that plays in x, at any level, or 0.
 //sumtype:decl
 type State interface {
 	Name() string

@@ -66,24 +66,6 @@ func nothingHeardAfterConfirm(before, after Seen, step edge) bool {
 	return right && machine.Once[Mute](step, confirmed) && heard(step.To) == after.Resp
 }
 
-// heard returns the response that plays in s, at any level, or 0.
-func heard(s State) machine.Response {
-	switch s := s.(type) {
-	case Playing:
-		return s.Resp
-	case Ducked:
-		return s.Resp
-	case Silenced:
-		return s.Resp
-	case Restored:
-		return s.Resp
-	case Unanswered:
-		return s.Resp
-	case Silent, Closed:
-	}
-	return 0
-}
-
 func heardOnce(before, _ Seen, step edge) bool {
 	e, confirmed := step.Event.(Confirmed)
 	confirmed = confirmed && before.fits(e)

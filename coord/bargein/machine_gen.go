@@ -129,6 +129,23 @@ func (Mute) effect()      {}
 func (SendHeard) Name() string { return "SendHeard" }
 func (SendHeard) effect()      {}
 
+// heard returns the response that plays in x, at any level, or 0.
+func heard(x State) (none machine.Response) {
+	switch x := x.(type) {
+	case Playing:
+		return x.Resp
+	case Ducked:
+		return x.Resp
+	case Silenced:
+		return x.Resp
+	case Restored:
+		return x.Resp
+	case Unanswered:
+		return x.Resp
+	}
+	return none
+}
+
 // Values returns one value of each type of state, event and effect.
 func Values() ([]State, []Event, []Effect) {
 	return []State{Silent{}, Playing{}, Ducked{}, Silenced{}, Restored{}, Unanswered{}, Closed{}},

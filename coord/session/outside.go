@@ -145,7 +145,7 @@ func (c *composition) fromSpeaker(e playout.Event) {
 
 // fromRecogniser takes an event of a recogniser's stream. It goes to the machine that has the stream of its turn.
 func (c *composition) fromRecogniser(e transcription.Event) {
-	switch t := turnOf(e); {
+	switch t := transcription.TurnIn(e); {
 	case t != 0 && t == transcription.TurnOf(c.s.Final):
 		c.final(e)
 	case t != 0 && t == transcription.TurnOf(c.s.Older):

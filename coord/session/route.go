@@ -154,31 +154,3 @@ func (c *composition) texted(t turn.ID, words bool) {
 	c.s.Waiting, c.s.Texted = 0, false
 	c.createAgain()
 }
-
-// turnOf returns the turn that e names, or 0.
-func turnOf(e transcription.Event) turn.ID {
-	switch e := e.(type) {
-	case transcription.Open:
-		return e.Turn
-	case transcription.Ready:
-		return e.Turn
-	case transcription.Refuse:
-		return e.Turn
-	case transcription.EOU:
-		return e.Turn
-	case transcription.Resumed:
-		return e.Turn
-	case transcription.Finish:
-		return e.Turn
-	case transcription.Decode:
-		return e.Turn
-	case transcription.Done:
-		return e.Turn
-	case transcription.Failed:
-		return e.Turn
-	case transcription.Abandon:
-		return e.Turn
-	case transcription.Shutdown:
-	}
-	return 0
-}

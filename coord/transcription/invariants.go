@@ -93,27 +93,16 @@ func staleIsHarmless(before, _ Seen, step edge) bool {
 // fits reports whether the machine must act on the event of step. It must ignore all other events.
 func fits(g Seen, step edge) bool {
 	turn := max(g.Stream, g.Due)
-	switch e := step.Event.(type) {
-	case Open:
+	named := turn == TurnIn(step.Event)
+	switch step.Event.(type) {
+	case Open, Decode:
 		return turn == 0 && !g.Degraded
-	case Decode:
-		return turn == 0 && !g.Degraded
-	case Ready:
-		return turn == e.Turn
 	case Refuse:
-		return turn == e.Turn && !(g.Ready && g.Due == 0)
-	case EOU:
-		return turn == e.Turn && g.Ready
-	case Resumed:
-		return turn == e.Turn && g.Ready
-	case Finish:
-		return turn == e.Turn
-	case Done:
-		return turn == e.Turn
-	case Failed:
-		return turn == e.Turn
-	case Abandon:
-		return turn == e.Turn
+		return named && !(g.Ready && g.Due == 0)
+	case EOU, Resumed:
+		return named && g.Ready
+	case Ready, Finish, Done, Failed, Abandon:
+		return named
 	case Shutdown:
 	}
 	return true

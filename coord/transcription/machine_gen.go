@@ -113,6 +113,46 @@ func (DeliverText) effect()      {}
 func (DeliverFailure) Name() string { return "DeliverFailure" }
 func (DeliverFailure) effect()      {}
 
+// TurnOf returns the turn of the stream x, or 0.
+func TurnOf(x State) (none machine.Turn) {
+	switch x := x.(type) {
+	case Opening:
+		return x.Turn
+	case Streaming:
+		return x.Turn
+	case Finalizing:
+		return x.Turn
+	}
+	return none
+}
+
+// TurnIn returns the turn that the event x names, or 0.
+func TurnIn(x Event) (none machine.Turn) {
+	switch x := x.(type) {
+	case Open:
+		return x.Turn
+	case Ready:
+		return x.Turn
+	case Refuse:
+		return x.Turn
+	case EOU:
+		return x.Turn
+	case Resumed:
+		return x.Turn
+	case Finish:
+		return x.Turn
+	case Decode:
+		return x.Turn
+	case Done:
+		return x.Turn
+	case Failed:
+		return x.Turn
+	case Abandon:
+		return x.Turn
+	}
+	return none
+}
+
 // Values returns one value of each type of state, event and effect.
 func Values() ([]State, []Event, []Effect) {
 	return []State{Closed{}, Opening{}, Streaming{}, Finalizing{}, Unavailable{}},

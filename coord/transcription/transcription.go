@@ -6,6 +6,7 @@ import "github.com/antiphon-rt/antiphon/coord/machine"
 
 // State is one of Closed, Opening, Streaming, Finalizing, Unavailable.
 //
+//machine:field TurnOf Turn returns the turn of the stream x, or 0.
 //sumtype:decl
 type State interface {
 	Name() string
@@ -35,23 +36,10 @@ type (
 	Unavailable struct{}
 )
 
-// TurnOf returns the turn of the stream s, or 0.
-func TurnOf(s State) machine.Turn {
-	switch s := s.(type) {
-	case Opening:
-		return s.Turn
-	case Streaming:
-		return s.Turn
-	case Finalizing:
-		return s.Turn
-	case Closed, Unavailable:
-	}
-	return 0
-}
-
 // Event is one of Open, Ready, Refuse, EOU, Resumed, Finish, Decode, Done,
 // Failed, Abandon, Shutdown.
 //
+//machine:field TurnIn Turn returns the turn that the event x names, or 0.
 //sumtype:decl
 type Event interface {
 	Name() string

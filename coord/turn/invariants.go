@@ -53,10 +53,8 @@ func candidateEndsByVerdict(before, after Seen, step edge) bool {
 		return once
 	}
 	switch e := step.Event.(type) {
-	case Sustained:
-		return once && e.Turn == before.Candidate
-	case Misfire:
-		return once && e.Turn == before.Candidate
+	case Sustained, Misfire:
+		return once && turnIn(e) == before.Candidate
 	case Commit, Clear, Shutdown:
 		return once
 	case Onset, ClientCandidate, Silence, EndOfUtterance, VoiceResumed, FallbackExpired, GatePassed, GateRefused, NoSpeech,
@@ -82,16 +80,10 @@ func staleIsHarmless(before, _ Seen, step edge) bool {
 // fits reports whether the machine must act on the event of step. It must ignore all other events.
 func fits(g Seen, step edge) bool {
 	switch e := step.Event.(type) {
-	case Sustained:
-		return e.Turn == g.Candidate
-	case Misfire:
-		return e.Turn == g.Candidate
-	case Silence:
-		return e.Turn == g.Open
-	case EndOfUtterance:
-		return e.Turn == g.Open
-	case VoiceResumed:
-		return e.Turn == g.Open
+	case Sustained, Misfire:
+		return turnIn(e) == g.Candidate
+	case Silence, EndOfUtterance, VoiceResumed:
+		return turnIn(e) == g.Open
 	case FallbackExpired:
 		return e.Turn == g.Open && g.Armed != 0 && e.Gen == g.Armed
 	case GatePassed:

@@ -141,6 +141,52 @@ func (CommitTurn) effect()      {}
 func (DiscardTurn) Name() string { return "DiscardTurn" }
 func (DiscardTurn) effect()      {}
 
+// Open returns the turn that is open, a candidate's too, or 0.
+func Open(x State) (none ID) {
+	switch x := x.(type) {
+	case Candidate:
+		return x.Turn
+	case Speaking:
+		return x.Turn
+	case Confirming:
+		return x.Turn
+	}
+	return none
+}
+
+// turnIn returns the turn that the event x names, or 0.
+func turnIn(x Event) (none ID) {
+	switch x := x.(type) {
+	case Onset:
+		return x.Turn
+	case ClientCandidate:
+		return x.Turn
+	case Sustained:
+		return x.Turn
+	case Misfire:
+		return x.Turn
+	case Silence:
+		return x.Turn
+	case EndOfUtterance:
+		return x.Turn
+	case VoiceResumed:
+		return x.Turn
+	case FallbackExpired:
+		return x.Turn
+	case GatePassed:
+		return x.Turn
+	case GateRefused:
+		return x.Turn
+	case Commit:
+		return x.Turn
+	case NoSpeech:
+		return x.Turn
+	case IdleTimeout:
+		return x.Turn
+	}
+	return none
+}
+
 // Values returns one value of each type of state, event and effect.
 func Values() ([]State, []Event, []Effect) {
 	return []State{Idle{}, Candidate{}, Speaking{}, Confirming{}},

@@ -28,10 +28,8 @@ func see(g Seen, step edge) Seen {
 // Event returns what the monitor remembers after the event of step, before the effects.
 func (g Seen) Event(step edge) Seen {
 	switch e := step.Event.(type) {
-	case Onset:
-		g.Voice = e.Turn
-	case ClientCandidate:
-		g.Voice = e.Turn
+	case Onset, ClientCandidate:
+		g.Voice = turnIn(e)
 	case VoiceResumed:
 		if e.Turn == g.Open {
 			g.Armed, g.Asked, g.EOU, g.Gate = 0, false, false, false

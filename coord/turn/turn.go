@@ -32,6 +32,7 @@ func (r Reason) String() string {
 
 // State is one of Idle, Candidate, Speaking, Confirming.
 //
+//machine:field Open Turn returns the turn that is open, a candidate's too, or 0.
 //sumtype:decl
 type State interface {
 	Name() string
@@ -59,24 +60,11 @@ type (
 	}
 )
 
-// Open returns the turn that is open, a candidate's too, or 0.
-func Open(s State) ID {
-	switch s := s.(type) {
-	case Candidate:
-		return s.Turn
-	case Speaking:
-		return s.Turn
-	case Confirming:
-		return s.Turn
-	case Idle:
-	}
-	return 0
-}
-
 // Event is one of Onset, ClientCandidate, Sustained, Misfire, Silence,
 // EndOfUtterance, VoiceResumed, FallbackExpired, GatePassed, GateRefused,
 // Commit, Clear, NoSpeech, IdleTimeout, Shutdown.
 //
+//machine:field turnIn Turn returns the turn that the event x names, or 0.
 //sumtype:decl
 type Event interface {
 	Name() string

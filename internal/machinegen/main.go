@@ -4,6 +4,7 @@
 //     nothing, and Name, which returns the type's name. The comment of the interface lists the members: "Event is one of Opened, Lost, Closed.";
 //   - row, edge, on, when and ignore: those of package machine with the types of this machine;
 //   - Values, which returns one value of each type of state, event and effect;
+//   - for a line "//machine:field NAME FIELD DOC" in the comment of an interface the function NAME, which returns the field of a member;
 //   - Monitor, in a package with a type Seen: the package's comment lists the invariants under "# Invariants", and the function of one has its
 //     name with a small letter at the beginning.
 //
@@ -18,6 +19,7 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -49,6 +51,7 @@ type sum struct {
 	methods []string // its own, in order
 	embeds  []string // interfaces of the package
 	members []string
+	fields  [][]string // of each function for a field: its name, the field, and its comment without the name
 }
 
 // source is what the package has by hand.
@@ -56,14 +59,16 @@ type source struct {
 	pkg   string
 	sums  []sum
 	types map[string]bool
-	has   map[string]bool // "Type.method", "function", "variable"
+	parts map[string][]*ast.Field // the fields of a struct
+	as    map[string]string       // of a type that is like another one: that one
+	has   map[string]bool         // "Type.method", "function", "variable"
 	// The names of the invariants in the package's comment, and of the functions that are invariants.
 	listed, invariants []string
 }
 
 // generate writes the file of the package in a folder, if the package is a machine.
 func generate(folder string) error {
-	src := source{types: map[string]bool{}, has: map[string]bool{}}
+	src := source{types: map[string]bool{}, parts: map[string][]*ast.Field{}, as: map[string]string{}, has: map[string]bool{}}
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {
 		return err
@@ -116,9 +121,15 @@ func (src *source) read(d ast.Decl) {
 				continue
 			}
 			src.types[t.Name.Name] = true
+			switch of := t.Type.(type) {
+			case *ast.StructType:
+				src.parts[t.Name.Name] = of.Fields.List
+			case *ast.Ident:
+				src.as[t.Name.Name] = of.Name
+			}
 			face, is := t.Type.(*ast.InterfaceType)
 			if is && d.Doc != nil && strings.Contains(fmt.Sprint(directives(d.Doc)), "//sumtype:decl") {
-				src.sums = append(src.sums, sumOf(t.Name.Name, face, d.Doc.Text()))
+				src.sums = append(src.sums, sumOf(t.Name.Name, face, d.Doc.Text(), directives(d.Doc)))
 			}
 		}
 	}
@@ -156,8 +167,13 @@ func directives(doc *ast.CommentGroup) (out []string) {
 	return out
 }
 
-func sumOf(name string, face *ast.InterfaceType, doc string) sum {
+func sumOf(name string, face *ast.InterfaceType, doc string, lines []string) sum {
 	s := sum{name: name}
+	for _, line := range lines {
+		if of, is := strings.CutPrefix(line, "//machine:field "); is {
+			s.fields = append(s.fields, strings.SplitN(of, " ", 3))
+		}
+	}
 	for _, m := range face.Methods.List {
 		if of, is := m.Type.(*ast.Ident); is {
 			s.embeds = append(s.embeds, of.Name)
@@ -218,6 +234,13 @@ func (src *source) file() ([]byte, error) {
 			}
 		}
 	}
+	for _, s := range src.sums {
+		for _, f := range s.fields {
+			if err := src.field(&b, s, f); err != nil {
+				return nil, err
+			}
+		}
+	}
 	fmt.Fprintf(&b, "\n// Values returns one value of each type of state, event and effect.\nfunc Values() ([]State, []Event, []Effect) {\n")
 	fmt.Fprintf(&b, "\treturn []State{%s},\n\t\t[]Event{%s},\n\t\t[]Effect{%s}\n}\n",
 		src.values("State"), src.values("Event"), src.values("Effect"))
@@ -229,15 +252,43 @@ func (src *source) file() ([]byte, error) {
 	return format.Source(b.Bytes())
 }
 
+// field writes the function that returns a field of the members of a sum, or the zero value for a member without it.
+func (src *source) field(b *bytes.Buffer, s sum, f []string) error {
+	wrong := fmt.Errorf("//machine:field %s of %s: want the name of the function, a field that a member has, and a comment", strings.Join(f, " "), s.name)
+	if len(f) != 3 {
+		return wrong
+	}
+	var cases strings.Builder
+	var of string
+	for _, member := range src.membersOf(s.name) {
+		is := member
+		if src.as[is] != "" {
+			is = src.as[is]
+		}
+		at := slices.IndexFunc(src.parts[is], func(p *ast.Field) bool {
+			return slices.ContainsFunc(p.Names, func(n *ast.Ident) bool { return n.Name == f[1] })
+		})
+		if at >= 0 {
+			of = types.ExprString(src.parts[is][at].Type)
+			fmt.Fprintf(&cases, "\tcase %s:\n\t\treturn x.%s\n", member, f[1])
+		}
+	}
+	if of == "" {
+		return wrong
+	}
+	fmt.Fprintf(b, "\n// %s %s\nfunc %s(x %s) (none %s) {\n\tswitch x := x.(type) {\n%s\t}\n\treturn none\n}\n", f[0], f[2], f[0], s.name, of, &cases)
+	return nil
+}
+
 // monitor writes the monitor of the machine.
 func (src *source) monitor(b *bytes.Buffer) error {
-	const types = "[State, Event, Effect, Seen]"
-	see := "machine.See" + types
+	const named = "[State, Event, Effect, Seen]"
+	see := "machine.See" + named
 	if src.has["see"] {
 		see = "see"
 	}
 	fmt.Fprintf(b, "\n// Monitor checks the invariants of the machine after every step. The tests use it, and so does a program that is configured to check its\n")
-	fmt.Fprintf(b, "// invariants.\nvar Monitor = machine.Monitor%s{\n\tSee: %s,\n\tInvariants: []machine.Invariant%s{\n", types, see, types)
+	fmt.Fprintf(b, "// invariants.\nvar Monitor = machine.Monitor%s{\n\tSee: %s,\n\tInvariants: []machine.Invariant%s{\n", named, see, named)
 	left := slices.Clone(src.invariants)
 	for _, name := range src.listed {
 		is := func(f string) bool { return strings.EqualFold(f, name) }

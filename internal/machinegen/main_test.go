@@ -130,3 +130,55 @@ func TestAMachineGetsTheMonitorThatItsCommentLists(t *testing.T) {
 	g.Expect(os.WriteFile(file, []byte(strings.Replace(watched, "//   - OKIsKept: it is well.\n", "", 1)), 0o600)).To(Succeed())
 	g.Expect(generate(folder)).To(MatchError(ContainSubstring("does not list the invariants okIsKept")))
 }
+
+const fielded = `package lamp
+
+// State is one of Off, On, Dim.
+//
+//machine:field levelOf Level returns how bright x is, or 0.
+//sumtype:decl
+type State interface {
+	Name() string
+	state()
+}
+
+type (
+	Off struct{}
+	On  struct{ Level uint8 }
+	Dim On
+)
+
+// Event is one of Switched.
+//
+//sumtype:decl
+type Event interface{ event() }
+
+type Switched struct{}
+
+type Effect interface{}
+`
+
+func TestAMachineGetsTheFunctionsForItsFields(t *testing.T) {
+	g := NewWithT(t)
+	folder := t.TempDir()
+	file := filepath.Join(folder, "lamp.go")
+	g.Expect(os.WriteFile(file, []byte(fielded), 0o600)).To(Succeed())
+	g.Expect(generate(folder)).To(Succeed())
+	out, err := os.ReadFile(filepath.Join(folder, output))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(out)).To(ContainSubstring(`// levelOf returns how bright x is, or 0.
+func levelOf(x State) (none uint8) {
+	switch x := x.(type) {
+	case On:
+		return x.Level
+	case Dim:
+		return x.Level
+	}
+	return none
+}`))
+	for _, wrong := range []string{"levelOf Colour returns it.", "levelOf Level", "levelOf"} {
+		text := strings.Replace(fielded, "levelOf Level returns how bright x is, or 0.", wrong, 1)
+		g.Expect(os.WriteFile(file, []byte(text), 0o600)).To(Succeed())
+		g.Expect(generate(folder)).To(MatchError(ContainSubstring("want the name of the function, a field that a member has, and a comment")), wrong)
+	}
+}

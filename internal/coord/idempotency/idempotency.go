@@ -15,6 +15,7 @@ type (
 
 // State is one of Free, Locked, Cached, Unknown: what is known of one key.
 //
+//machine:field payload Payload returns the content of the key's request, as x has it.
 //sumtype:decl
 type State interface {
 	Name() string
@@ -51,6 +52,7 @@ type (
 
 // Event is one of Check, Sending, Processed, GaveUp, LeaseExpired.
 //
+//machine:field asks Try returns the try that an event belongs to, or 0.
 //sumtype:decl
 type Event interface {
 	Name() string

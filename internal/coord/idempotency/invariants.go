@@ -45,21 +45,6 @@ func otherPayloadIsRefused(before, after Seen, step edge) bool {
 	return machine.Once[Refuse](step, other) && (!other || step.From == step.To) && payload(step.To) == after.Payload
 }
 
-// payload returns the content of the key's request, as s has it.
-func payload(s State) Payload {
-	switch s := s.(type) {
-	case Free:
-		return s.Payload
-	case Locked:
-		return s.Payload
-	case Cached:
-		return s.Payload
-	case Unknown:
-		return s.Payload
-	}
-	return 0
-}
-
 func unknownIsSaid(_, after Seen, step edge) bool {
 	s, unknown := step.To.(Unknown)
 	if unknown != (after.Doubt != 0) || s.Try != after.Doubt {

@@ -97,6 +97,36 @@ func (CheckAgain) effect()      {}
 func (Wake) Name() string { return "Wake" }
 func (Wake) effect()      {}
 
+// payload returns the content of the key's request, as x has it.
+func payload(x State) (none Payload) {
+	switch x := x.(type) {
+	case Free:
+		return x.Payload
+	case Locked:
+		return x.Payload
+	case Cached:
+		return x.Payload
+	case Unknown:
+		return x.Payload
+	}
+	return none
+}
+
+// asks returns the try that an event belongs to, or 0.
+func asks(x Event) (none Try) {
+	switch x := x.(type) {
+	case Check:
+		return x.Try
+	case Sending:
+		return x.Try
+	case Processed:
+		return x.Try
+	case GaveUp:
+		return x.Try
+	}
+	return none
+}
+
 // Values returns one value of each type of state, event and effect.
 func Values() ([]State, []Event, []Effect) {
 	return []State{Free{}, Locked{}, Cached{}, Unknown{}},

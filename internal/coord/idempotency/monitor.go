@@ -85,19 +85,3 @@ func answers(step edge) []Try {
 	}
 	return out
 }
-
-// asks returns the try that an event belongs to, or 0.
-func asks(e Event) Try {
-	switch e := e.(type) {
-	case Check:
-		return e.Try
-	case Sending:
-		return e.Try
-	case Processed:
-		return e.Try
-	case GaveUp:
-		return e.Try
-	case LeaseExpired:
-	}
-	return 0
-}

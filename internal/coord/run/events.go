@@ -6,6 +6,8 @@ package run
 // Timeout, Cancel, Preserve, Reconcile, Resume. An event that may change the state
 // has its time, At. The published message has the same time.
 //
+//machine:field at At returns the time of x, or 0 if it has none.
+//machine:field resultOf Result returns the result that x brings, or 0.
 //sumtype:decl
 type Event interface {
 	Name() string

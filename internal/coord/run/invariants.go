@@ -22,7 +22,7 @@ func resultComesWithTerminal(before, _ Seen, step edge) bool {
 	if before.Ended || !ended {
 		return machine.Count[Conclude](step) == 0
 	}
-	_, result := at(step.Event)
+	result := resultOf(step.Event)
 	return last.Result == result && machine.Count[Conclude](step) == 1 && has(step, Conclude{step.To.Name(), result})
 }
 
@@ -82,7 +82,7 @@ func autoNeverWaits(before, _ Seen, step edge) bool {
 }
 
 func attemptsOnlyGrow(before, after Seen, step edge) bool {
-	attempt, _ := known(step.To)
+	attempt := attemptOf(step.To)
 	claims := false
 	switch step.Event.(type) {
 	case TurnStarted, Resume:
@@ -111,8 +111,7 @@ func seqIsContiguous(before, after Seen, step edge) bool {
 			return false
 		}
 	}
-	_, seq := known(step.To)
-	return seq == after.Seq
+	return seqOf(step.To) == after.Seq
 }
 
 func everyChangeIsTold(_, _ Seen, step edge) bool {
@@ -124,8 +123,7 @@ func everyChangeIsTold(_, _ Seen, step edge) bool {
 		return false
 	}
 	f, last := step.Effects[n-1].(StateChanged)
-	when, _ := at(step.Event)
-	return last && f.From == step.From.Name() && f.To == step.To.Name() && f.Trigger == step.Event.Name() && f.UpdatedAt == when
+	return last && f.From == step.From.Name() && f.To == step.To.Name() && f.Trigger == step.Event.Name() && f.UpdatedAt == at(step.Event)
 }
 
 func causeComesFirst(before, _ Seen, step edge) bool {
@@ -134,11 +132,10 @@ func causeComesFirst(before, _ Seen, step edge) bool {
 		if !told {
 			continue
 		}
-		when, _ := at(step.Event)
 		want := Effect(nil)
 		switch f.Trigger {
 		case Reply{}.Name():
-			want = ReplyAccepted{f.Seq - 1, before.Asked, UserReply, when}
+			want = ReplyAccepted{f.Seq - 1, before.Asked, UserReply, at(step.Event)}
 		case Timeout{}.Name():
 			want = AutoDecided{f.Seq - 1, before.Asked, AutoDecideTimeout, before.Policy}
 		default:

@@ -60,6 +60,82 @@ func (Succeeded) state()         {}
 func (Failed) state()            {}
 func (Canceled) state()          {}
 
+// at returns the time of x, or 0 if it has none.
+func at(x Event) (none Millis) {
+	switch x := x.(type) {
+	case TurnStarted:
+		return x.At
+	case TurnNeedsInput:
+		return x.At
+	case TurnSucceeded:
+		return x.At
+	case TurnFailed:
+		return x.At
+	case Reply:
+		return x.At
+	case Timeout:
+		return x.At
+	case Cancel:
+		return x.At
+	case Reconcile:
+		return x.At
+	}
+	return none
+}
+
+// resultOf returns the result that x brings, or 0.
+func resultOf(x Event) (none Result) {
+	switch x := x.(type) {
+	case TurnSucceeded:
+		return x.Result
+	case TurnFailed:
+		return x.Result
+	case Cancel:
+		return x.Result
+	case Reconcile:
+		return x.Result
+	}
+	return none
+}
+
+// attemptOf returns the newest attempt of x.
+func attemptOf(x State) (none Attempt) {
+	switch x := x.(type) {
+	case Queued:
+		return x.Attempt
+	case Running:
+		return x.Attempt
+	case WaitingUser:
+		return x.Attempt
+	case Succeeded:
+		return x.Attempt
+	case Failed:
+		return x.Attempt
+	case Canceled:
+		return x.Attempt
+	}
+	return none
+}
+
+// seqOf returns the number of the newest message of x.
+func seqOf(x State) (none Seq) {
+	switch x := x.(type) {
+	case Queued:
+		return x.Seq
+	case Running:
+		return x.Seq
+	case WaitingUser:
+		return x.Seq
+	case Succeeded:
+		return x.Seq
+	case Failed:
+		return x.Seq
+	case Canceled:
+		return x.Seq
+	}
+	return none
+}
+
 // Values returns one value of each type of state, event and effect.
 func Values() ([]State, []Event, []Effect) {
 	return []State{Queued{}, Running{}, WaitingUser{}, Succeeded{}, Failed{}, Canceled{}},

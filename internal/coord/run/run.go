@@ -63,6 +63,8 @@ func (m Mode) String() string {
 // State is one of Queued, Running, WaitingUser, Succeeded, Failed, Canceled. The
 // last three are terminal.
 //
+//machine:field attemptOf Attempt returns the newest attempt of x.
+//machine:field seqOf Seq returns the number of the newest message of x.
 //sumtype:decl
 type State interface {
 	Name() string
