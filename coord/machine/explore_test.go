@@ -113,13 +113,10 @@ func TestSeeAndEvery(t *testing.T) {
 	g.Expect(before).To(gomega.Equal([]counted{13, 14}), "each effect is asked with what was seen before it")
 	g.Expect(machine.Every(counted(0), edge{}, func(counted, effect) bool { return false })).To(gomega.BeTrue())
 	g.Expect(machine.Every(counted(0), step, func(counted, int) bool { return false })).To(gomega.BeTrue(), "no effect has this type")
-	g.Expect(machine.Count[effect](step)).To(gomega.Equal(3))
-	g.Expect(machine.Count[int](step)).To(gomega.BeZero())
 	g.Expect(machine.Once[int](step, false)).To(gomega.BeTrue())
 	g.Expect(machine.Once[int](step, true)).To(gomega.BeFalse())
 	g.Expect(machine.Once[effect](step, true)).To(gomega.BeFalse(), "there are three")
 	g.Expect(machine.Once[effect](step, false)).To(gomega.BeFalse())
 	g.Expect(machine.Once[effect](edge{Effects: step.Effects[:1]}, true)).To(gomega.BeTrue())
-	g.Expect(machine.Times(step, "b")).To(gomega.Equal(1))
 	g.Expect(machine.See(counted(3), step)).To(gomega.Equal(counted(16)))
 }

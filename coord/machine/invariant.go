@@ -27,8 +27,8 @@ func (m Monitor[S, E, F, G]) Watch(before G, step Edge[S, E, F]) (G, string) {
 	return after, ""
 }
 
-// Memory is what a monitor remembers of earlier steps.
-type Memory[S, E Named, F, G any] interface {
+// memory is what a monitor remembers of earlier steps.
+type memory[S, E Named, F, G any] interface {
 	// Event returns what the monitor remembers after the event of step, before the effects.
 	Event(step Edge[S, E, F]) G
 	// Effect returns what the monitor remembers after f, one of the effects of step.
@@ -36,7 +36,7 @@ type Memory[S, E Named, F, G any] interface {
 }
 
 // See returns what a monitor remembers after step, if it remembered g before.
-func See[S, E Named, F any, G Memory[S, E, F, G]](g G, step Edge[S, E, F]) G {
+func See[S, E Named, F any, G memory[S, E, F, G]](g G, step Edge[S, E, F]) G {
 	g = g.Event(step)
 	for _, f := range step.Effects {
 		g = g.Effect(step, f)
@@ -46,7 +46,7 @@ func See[S, E Named, F any, G Memory[S, E, F, G]](g G, step Edge[S, E, F]) G {
 
 // Every reports whether holds is true for every effect of step that is a T. holds gets what the monitor remembers right before the effect.
 // before is what it remembered before the step.
-func Every[T any, S, E Named, F any, G Memory[S, E, F, G]](before G, step Edge[S, E, F], holds func(G, T) bool) bool {
+func Every[T any, S, E Named, F any, G memory[S, E, F, G]](before G, step Edge[S, E, F], holds func(G, T) bool) bool {
 	g := before.Event(step)
 	for _, f := range step.Effects {
 		if t, is := any(f).(T); is && !holds(g, t) {
@@ -57,30 +57,13 @@ func Every[T any, S, E Named, F any, G Memory[S, E, F, G]](before G, step Edge[S
 	return true
 }
 
-// Count returns how many effects of step are a T.
-func Count[T any, S, E Named, F any](step Edge[S, E, F]) int {
+// Once reports whether step has one effect T if it is wanted, and none if it is not.
+func Once[T any, S, E Named, F any](step Edge[S, E, F], wanted bool) bool {
 	n := 0
 	for _, f := range step.Effects {
 		if _, is := any(f).(T); is {
 			n++
 		}
 	}
-	return n
-}
-
-// Once reports whether step has one effect T if it is wanted, and none if it is not.
-func Once[T any, S, E Named, F any](step Edge[S, E, F], wanted bool) bool {
-	n := Count[T](step)
 	return n == 0 && !wanted || n == 1 && wanted
-}
-
-// Times returns how often f is among the effects of step.
-func Times[S, E Named, F comparable](step Edge[S, E, F], f F) int {
-	n := 0
-	for _, x := range step.Effects {
-		if x == f {
-			n++
-		}
-	}
-	return n
 }

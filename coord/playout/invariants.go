@@ -13,9 +13,14 @@ func nothingHeardAfterCleared(before, after Seen, step edge) bool {
 }
 
 func truncateWithinSent(before, after Seen, step edge) bool {
-	cuts, drops := machine.Count[Truncate](step), machine.Count[Drop](step)
-	within := machine.Every(before, step, func(g Seen, f Truncate) bool { return f.End == g.At && f.Resp == g.Ended && !g.Started }) &&
-		machine.Every(before, step, func(g Seen, f Drop) bool { return f.Resp == g.Resp })
+	cuts, drops := 0, 0
+	within := machine.Every(before, step, func(g Seen, f Truncate) bool {
+		cuts++
+		return f.End == g.At && f.Resp == g.Ended && !g.Started
+	}) && machine.Every(before, step, func(g Seen, f Drop) bool {
+		drops++
+		return f.Resp == g.Resp
+	})
 	if _, down := step.Event.(Shutdown); down {
 		return within && cuts == 0
 	}
@@ -117,7 +122,7 @@ func noWordLost(before, after Seen, step edge) bool {
 		return goesOn && after.Sounds == before.Rejected
 	case Missed:
 		held := before.Resp != 0 && !before.Sounds || before.Resp == 0 && e.Candidate != 0
-		return goesOn && after.Sounds != held && (machine.Count[RewindAndResume](step) > 0) != held
+		return goesOn && after.Sounds != held && machine.Once[RewindAndResume](step, false) == held
 	case Drained, Candidate, Confirm, Clear, Heard, HeardExpired, Shutdown:
 	}
 	return goesOn

@@ -2,7 +2,11 @@ package response
 
 // The monitor of the machine: what it remembers of earlier steps, and the invariants. doc.go says what each means.
 
-import "github.com/antiphon-rt/antiphon/coord/machine"
+import (
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/coord/machine"
+)
 
 // Seen is what the monitor remembers of earlier steps. Identifiers count up, so one number is enough to know all older ones.
 type Seen struct {
@@ -93,8 +97,10 @@ func everyRequestIsAnswered(before, _ Seen, step edge) bool {
 	}
 	once := func(answers ...Effect) bool {
 		n := 0
-		for _, a := range answers {
-			n += machine.Times(step, a)
+		for _, f := range step.Effects {
+			if slices.Contains(answers, f) {
+				n++
+			}
 		}
 		return n == 1
 	}

@@ -2,7 +2,11 @@ package synthesis
 
 // The monitor of the machine: what it remembers of earlier steps, and the invariants. doc.go says what each means.
 
-import "github.com/antiphon-rt/antiphon/coord/machine"
+import (
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/coord/machine"
+)
 
 // Seen is what the monitor remembers of the speech of one response.
 type Seen struct {
@@ -49,12 +53,10 @@ func nothingSaidAfterClose(before, _ Seen, step edge) bool {
 }
 
 func everyClauseIsAnswered(_, _ Seen, step edge) bool {
-	said, refused := machine.Count[Say](step), machine.Count[Refuse](step)
 	e, enqueue := step.Event.(Enqueue)
-	if !enqueue {
-		return said+refused == 0
-	}
-	return said+refused == 1 && machine.Times[State, Event, Effect](step, Say(e))+machine.Times[State, Event, Effect](step, Refuse(e)) == 1
+	said := slices.Contains(step.Effects, Effect(Say(e)))
+	refused := slices.Contains(step.Effects, Effect(Refuse(e)))
+	return machine.Once[Say](step, enqueue && said) && machine.Once[Refuse](step, enqueue && !said) && (!enqueue || said != refused)
 }
 
 func workerIsTold(before, _ Seen, step edge) bool {

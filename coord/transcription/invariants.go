@@ -60,19 +60,18 @@ func wordsAreTriedTwice(before, _ Seen, step edge) bool {
 }
 
 func noStreamIsLeft(before, after Seen, step edge) bool {
-	closes := machine.Count[CloseStream](step)
 	right := machine.Every(before, step, func(g Seen, c CloseStream) bool { return c.Turn == max(g.Stream, g.Due) })
 	works, idle := max(before.Stream, before.Due), max(after.Stream, after.Due) == 0
-	mustEnd, want := false, 0
+	mustEnd, want := false, false
 	switch e := step.Event.(type) {
 	case Abandon:
-		mustEnd, want = e.Turn == works, 1
+		mustEnd, want = e.Turn == works, true
 	case Shutdown:
-		mustEnd, want = true, 1
+		mustEnd, want = true, true
 	case Done:
 		mustEnd = e.Turn == works && (before.Ready || before.Due != 0)
 		if before.Due == 0 {
-			want = 1 // it ended before its audio did
+			want = true // it ended before its audio did
 		}
 	case Failed:
 		mustEnd = e.Turn == works && (before.Due == 0 || before.Whole)
@@ -81,9 +80,9 @@ func noStreamIsLeft(before, after Seen, step edge) bool {
 	case Open, Ready, EOU, Resumed, Finish, Decode:
 	}
 	if works == 0 || !mustEnd {
-		return right && closes == 0
+		return right && machine.Once[CloseStream](step, false)
 	}
-	return right && idle && closes == want
+	return right && idle && machine.Once[CloseStream](step, want)
 }
 
 func staleIsHarmless(before, _ Seen, step edge) bool {

@@ -1,6 +1,10 @@
 package turn
 
-import "github.com/antiphon-rt/antiphon/coord/machine"
+import (
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/coord/machine"
+)
 
 // The invariants of the machine: one function for each, which reports whether one step keeps it. doc.go says what each means.
 
@@ -122,9 +126,9 @@ func eouNotLost(before, after Seen, step edge) bool {
 
 func everyPauseEnds(before, after Seen, step edge) bool {
 	wanted := func() bool {
-		arm := ArmFallback{after.Open, after.Armed, pause(step.Event)}
+		arm := Effect(ArmFallback{after.Open, after.Armed, pause(step.Event)})
 		s, speaking := step.To.(Speaking)
-		return speaking && machine.Times[State, Event, Effect](step, arm) == 1 && after.Armed == s.Gen && after.Armed > before.Armed
+		return speaking && machine.Once[ArmFallback](step, true) && slices.Contains(step.Effects, arm) && after.Armed == s.Gen && after.Armed > before.Armed
 	}
 	if before.Open == 0 || !fits(before, step) {
 		return true

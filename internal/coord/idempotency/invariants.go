@@ -50,7 +50,7 @@ func unknownIsSaid(_, after Seen, step edge) bool {
 	if unknown != (after.Doubt != 0) || s.Try != after.Doubt {
 		return false
 	}
-	said := machine.Count[SayUnknown](step) > 0
+	said := !machine.Once[SayUnknown](step, false)
 	switch e := step.Event.(type) {
 	case Check:
 		return said == (unknown && e.Payload == after.Payload)
@@ -117,7 +117,7 @@ func staleIsHarmless(before, _ Seen, step edge) bool {
 		return before.Holder != 0 && e.Lease == before.Lease || still && len(step.Effects) == 0
 	case Check:
 	}
-	return !stale || still && machine.Times[State, Event, Effect](step, CheckAgain{asks(step.Event)}) == 1
+	return !stale || still && machine.Once[CheckAgain](step, true) && slices.Contains(step.Effects, Effect(CheckAgain{asks(step.Event)}))
 }
 
 func waitersAreWoken(before, after Seen, step edge) bool {

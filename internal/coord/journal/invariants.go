@@ -30,9 +30,9 @@ func fencedIsSilent(before, after Seen, step edge) bool {
 	}
 	_, taken := step.Event.(Taken)
 	if taken && before.Begun && !before.Gone {
-		return machine.Count[Fence](step) == 1 && len(step.Effects) == 1 && after.Down
+		return machine.Once[Fence](step, true) && len(step.Effects) == 1 && after.Down
 	}
-	return machine.Count[Fence](step) == 0
+	return machine.Once[Fence](step, false)
 }
 
 func brokenIsToldOnce(before, _ Seen, step edge) bool {

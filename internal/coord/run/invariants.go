@@ -13,17 +13,17 @@ func has(step edge, f Effect) bool { return slices.Contains(step.Effects, f) }
 
 func oneTerminal(before, after Seen, step edge) bool {
 	_, ended := Terminal(step.To)
-	still := !before.Ended || step.From == step.To && len(step.Effects) == machine.Count[AnswerReply](step)
+	still := !before.Ended || step.From == step.To && !slices.ContainsFunc(step.Effects, func(f Effect) bool { _, answers := f.(AnswerReply); return !answers })
 	return still && ended == after.Ended
 }
 
 func resultComesWithTerminal(before, _ Seen, step edge) bool {
 	last, ended := Terminal(step.To)
 	if before.Ended || !ended {
-		return machine.Count[Conclude](step) == 0
+		return machine.Once[Conclude](step, false)
 	}
 	result := resultOf(step.Event)
-	return last.Result == result && machine.Count[Conclude](step) == 1 && has(step, Conclude{step.To.Name(), result})
+	return last.Result == result && machine.Once[Conclude](step, true) && has(step, Conclude{step.To.Name(), result})
 }
 
 func waitsOnlyForAQuestion(_, after Seen, step edge) bool {
@@ -58,9 +58,9 @@ func everyReplyIsAnswered(before, _ Seen, step edge) bool {
 	e, reply := step.Event.(Reply)
 	switch {
 	case !reply:
-		return machine.Count[AnswerReply](step) == 0 && machine.Count[ReplyAccepted](step) == 0
+		return machine.Once[AnswerReply](step, false) && machine.Once[ReplyAccepted](step, false)
 	case before.Waits && e.Interaction == before.Asked:
-		return machine.Count[ReplyAccepted](step) == 1 && machine.Count[AnswerReply](step) == 0
+		return machine.Once[ReplyAccepted](step, true) && machine.Once[AnswerReply](step, false)
 	}
 	want := AnswerReply{Interaction: e.Interaction}
 	if e.Interaction == before.Asked {
@@ -70,7 +70,7 @@ func everyReplyIsAnswered(before, _ Seen, step edge) bool {
 }
 
 func nobodyDecidesForTheUser(before, _ Seen, step edge) bool {
-	return machine.Count[AutoDecided](step) == 0 || before.Policy == AutoDecide
+	return machine.Once[AutoDecided](step, false) || before.Policy == AutoDecide
 }
 
 func autoNeverWaits(before, _ Seen, step edge) bool {
@@ -116,10 +116,10 @@ func seqIsContiguous(before, after Seen, step edge) bool {
 
 func everyChangeIsTold(_, _ Seen, step edge) bool {
 	if !changes(step) {
-		return machine.Count[StateChanged](step) == 0
+		return machine.Once[StateChanged](step, false)
 	}
 	n := len(step.Effects)
-	if n == 0 || machine.Count[StateChanged](step) != 1 {
+	if n == 0 || !machine.Once[StateChanged](step, true) {
 		return false
 	}
 	f, last := step.Effects[n-1].(StateChanged)
