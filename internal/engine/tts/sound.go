@@ -217,7 +217,6 @@ func (r *eventReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// event reads the next event.
 func (r *eventReader) event() error {
 	e, err, ok := r.next()
 	switch {

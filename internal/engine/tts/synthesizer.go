@@ -30,8 +30,9 @@ type Synthesizer struct {
 	config Config
 	client *remote.Client
 	form   form
-	state  state
-	path   atomic.Int32 // which of the form's paths the server has
+	warmed remote.Outcome
+	voices atomic.Pointer[[]string] // that the server lists
+	path   atomic.Int32             // which of the form's paths the server has
 }
 
 // form is one of the forms of HTTP in which a server is asked.

@@ -3,6 +3,7 @@ package tts
 // The synthesis voices: which ones the server has, and which one a session gets.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +13,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/antiphon-rt/antiphon/internal/engine/remote"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -27,60 +27,35 @@ const (
 // knownVoices returns the names of synthesis voices in the protocol, and those that only /audio/speech of OpenAI has.
 func knownVoices() []string { return append(pipeline.ProtocolVoices(), "fable", "nova", "onyx") }
 
-// state is what is known of the server. The zero value knows nothing.
-type state struct {
-	mu     sync.Mutex
-	warm   bool
-	err    error    // of the last Warm
-	voices []string // that the server lists; nil: it lists none
-}
-
-// list returns the voices that the server lists; nil: it lists none.
-func (s *state) list() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.voices
+// listed returns the voices that the server lists; nil: it lists none.
+func (s *Synthesizer) listed() []string {
+	if list := s.voices.Load(); list != nil {
+		return *list
+	}
+	return nil
 }
 
 // Component returns the state for users.
 func (s *Synthesizer) Component() pipeline.Component {
-	s.state.mu.Lock()
-	defer s.state.mu.Unlock()
-	c := pipeline.Component{Stage: pipeline.StageSynthesizer, Name: "speech", State: pipeline.StateLoading, Detail: strings.Join(s.client.Servers(), ", ")}
+	name, detail := "speech", strings.Join(s.client.Servers(), ", ")
 	if s.form == (piper{}) {
-		c.Name = "piper"
+		name = "piper"
 	}
-	if s.config.Model != "" {
-		c.Name = s.config.Model
+	if n := len(s.listed()); n > 0 {
+		detail += fmt.Sprintf(", %d voices", n)
 	}
-	switch {
-	case s.state.err != nil:
-		c.State, c.Detail = pipeline.StateFailed, s.state.err.Error()
-	case s.state.warm:
-		c.State = pipeline.StateReady
-		if n := len(s.state.voices); n > 0 {
-			c.Detail += fmt.Sprintf(", %d voices", n)
-		}
-	}
-	return c
+	return s.warmed.Component(pipeline.StageSynthesizer, cmp.Or(s.config.Model, name), detail)
 }
 
 // Warm connects to the server and asks for its voices. A server that lists none is no error. Warm may be called again.
 func (s *Synthesizer) Warm(ctx context.Context) error {
 	voices, err := s.ask(ctx)
-	if ctx.Err() != nil && err != nil {
-		return err // nothing is known about the server
-	}
-	s.state.mu.Lock()
-	defer s.state.mu.Unlock()
-	s.state.err, s.state.warm = err, err == nil
 	if err == nil {
-		s.state.voices = voices
+		s.voices.Store(&voices)
 	}
-	return err
+	return s.warmed.Note(ctx, err)
 }
 
-// ask returns the voices that the server lists.
 func (s *Synthesizer) ask(ctx context.Context) ([]string, error) {
 	got, err := s.client.Get(ctx, s.form.list(), mimeJSON)
 	var status *remote.StatusError
@@ -146,7 +121,7 @@ func (s *Synthesizer) CheckVoice(name string) error {
 
 // pick returns the voice of the server for the voice that a session asks for; empty for the server's own choice.
 func (s *Synthesizer) pick(name string) (string, error) {
-	listed := s.state.list()
+	listed := s.listed()
 	if mapped, ok := s.config.Voices[name]; ok {
 		return mapped, nil
 	}
