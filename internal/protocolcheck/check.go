@@ -56,7 +56,6 @@ type Problem struct {
 	What    string
 }
 
-// String returns the problem as one line of text.
 func (p Problem) String() string {
 	return fmt.Sprintf("line %d, %s: %s: %s", p.Line, p.Session, p.Rule, p.What)
 }
@@ -210,7 +209,6 @@ func nameOf(text json.RawMessage) string {
 	return ""
 }
 
-// server checks one server event.
 func (s *session) server(e *event) {
 	s.clearing = s.clearing && (e.Type == "output_audio_buffer.cleared" || e.Type == "conversation.item.truncated")
 	switch {

@@ -291,7 +291,6 @@ func bytesPerSecond(format string) int {
 	return 2 * 24000
 }
 
-// audioOf returns the length of base64 audio.
 func audioOf(base64 string, rate int) time.Duration {
 	bytes := len(base64)/4*3 - strings.Count(base64[max(0, len(base64)-2):], "=")
 	return time.Duration(bytes) * time.Second / time.Duration(rate)

@@ -47,7 +47,6 @@ type Browser struct {
 	heard      bool
 }
 
-// find returns the path of the browser.
 func find() (string, error) {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {

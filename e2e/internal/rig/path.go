@@ -59,10 +59,8 @@ func (p *Path) forward(from, to *net.UDPConn, sender, receiver *atomic.Pointer[n
 // Block drops all packets until it is called with false.
 func (p *Path) Block(on bool) { p.blocked.Store(on) }
 
-// Blocked reports whether all packets are dropped.
 func (p *Path) Blocked() bool { return p.blocked.Load() }
 
-// Close ends the path.
 func (p *Path) Close() error {
 	err := errors.Join(p.front.Close(), p.back.Close())
 	p.done.Wait()

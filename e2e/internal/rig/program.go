@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/antiphon-rt/antiphon/internal/servertest"
 )
 
 // Program is bin/antiphon in a process of its own, which can be stopped or killed.
@@ -115,5 +117,10 @@ func (p *Program) Pause() error {
 	}
 }
 
-// Continue ends a Pause.
 func (p *Program) Continue() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
+
+// FreeAddress returns an address of this machine whose port is free, for a program that keeps its address when it is started again.
+func FreeAddress() (string, error) {
+	port, err := servertest.FreePort()
+	return fmt.Sprint("127.0.0.1:", port), err
+}

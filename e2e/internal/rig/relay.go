@@ -201,7 +201,6 @@ func (r *Relay) answered(answer *http.Response) error {
 	})
 }
 
-// lost decides whether the link loses one packet.
 func (r *Relay) lost() bool {
 	if r.link.Loss == 0 {
 		return false

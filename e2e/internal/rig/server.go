@@ -61,7 +61,6 @@ func Serve(p *pipeline.Pipeline, logger *slog.Logger, origins ...string) (*Serve
 	return s, nil
 }
 
-// Calls returns how many calls there are now.
 func (s *Server) Calls() int {
 	now, _ := s.server.Calls()
 	return now
@@ -86,21 +85,18 @@ type Lines struct {
 	text bytes.Buffer
 }
 
-// Write implements io.Writer.
 func (l *Lines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(p)
 }
 
-// All returns the lines so far.
 func (l *Lines) All() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return strings.Split(strings.TrimSpace(l.text.String()), "\n")
 }
 
-// Reader returns a reader of the lines so far.
 func (l *Lines) Reader() io.Reader {
 	l.mu.Lock()
 	defer l.mu.Unlock()

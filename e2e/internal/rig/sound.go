@@ -21,7 +21,6 @@ const SpeechRate = 16000
 // Sound is mono audio at SpeechRate.
 type Sound []int16
 
-// Silence returns silence of this length.
 func Silence(d time.Duration) Sound { return make(Sound, int(d.Seconds()*SpeechRate)) }
 
 // Speak returns a text as speech of flite with the synthesis voice rms.
@@ -57,7 +56,6 @@ func Cough() Sound {
 	return s
 }
 
-// Join returns the sounds one after another.
 func Join(parts ...Sound) Sound {
 	var all Sound
 	for _, p := range parts {
@@ -66,7 +64,6 @@ func Join(parts ...Sound) Sound {
 	return all
 }
 
-// Duration returns the length of the sound.
 func (s Sound) Duration() time.Duration { return time.Duration(len(s)) * time.Second / SpeechRate }
 
 // Onset returns the position at which the sound is first louder than -40 dBFS; 0 when it never is.
@@ -79,7 +76,6 @@ func (s Sound) Onset() time.Duration {
 	return 0
 }
 
-// WAV returns the sound as a WAV file.
 func (s Sound) WAV() []byte {
 	return voice.PCM16ToBytes(wav.Header(SpeechRate, 2*len(s)), s)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -14,7 +15,9 @@ import (
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/heapprofiler"
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -50,7 +53,6 @@ type View struct {
 	Components                             []Component
 }
 
-// Of returns the lines of a role.
 func (v View) Of(role string) []Line {
 	return slices.DeleteFunc(slices.Clone(v.Lines), func(l Line) bool { return l.Role != role })
 }
@@ -97,7 +99,6 @@ func (b *Browser) Open(url string) (*Tab, error) {
 	return t, nil
 }
 
-// Close closes the tab.
 func (t *Tab) Close() {
 	t.cancel()
 	<-t.done
@@ -149,7 +150,6 @@ func run[T any](t *Tab, action chromedp.Action[T]) (T, error) {
 	return chromedp.Run(ctx, action)
 }
 
-// View reads the page.
 func (t *Tab) View() (View, error) { return run(t, chromedp.Evaluate[View](lookJS)) }
 
 // Heard is a summary of the agent's sound that the page has received so far.
@@ -207,6 +207,12 @@ func (t *Tab) Write(text string) error {
 // Key presses a key, wherever the focus is.
 func (t *Tab) Key(key string) error { return t.do(chromedp.KeyEvent(key)) }
 
+// Click presses the mouse at a place in the window, in CSS pixels.
+func (t *Tab) Click(x, y float64) error { return t.do(chromedp.MouseClickXY(x, y)) }
+
+// Type presses one key after the other, wherever the focus is.
+func (t *Tab) Type(keys string) error { return t.do(chromedp.KeyEvent(keys)) }
+
 // Look gives the page a size in CSS pixels and a colour scheme, "light" or "dark".
 func (t *Tab) Look(width, height int64, scheme string) error {
 	return t.do(chromedp.EmulateViewport(width, height), chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
@@ -228,5 +234,38 @@ func (t *Tab) Controls() ([]string, error) {
 			return nil, err
 		}
 		return controls(tree.Nodes), nil
+	})
+}
+
+// controls returns the role and the name of every node that can be operated.
+func controls(nodes []*accessibility.Node) []string {
+	operable := map[string]bool{
+		"button": true, "textbox": true, "combobox": true, "meter": true, "link": true, "checkbox": true, "switch": true, "listbox": true,
+	}
+	var found []string
+	for _, n := range nodes {
+		if role := valueOf(n.Role); !n.Ignored && operable[role] {
+			found = append(found, role+" "+valueOf(n.Name))
+		}
+	}
+	return found
+}
+
+func valueOf(v *accessibility.Value) string {
+	var text string
+	if v != nil {
+		_ = json.Unmarshal(v.Value, &text) // a value that is no string gives an empty text
+	}
+	return text
+}
+
+// Heap returns how many bytes of its heap the page uses after a garbage collection.
+func (t *Tab) Heap() (float64, error) {
+	return run(t, func(ctx context.Context, target *chromedp.Target) (float64, error) {
+		if _, err := cdp.Call(ctx, target, heapprofiler.CollectGarbage, cdp.Empty{}); err != nil {
+			return 0, err
+		}
+		used, err := cdp.Call(ctx, target, runtime.GetHeapUsage, cdp.Empty{})
+		return used.UsedSize, err
 	})
 }

@@ -79,10 +79,8 @@ type Machine[S, E, F coordtest.Value, D comparable] struct {
 	offers *Offers // records the events that the adapter sends, or nil
 }
 
-// Name is the spec's name.
 func (s System[S, E, F, D]) Name() string { return s.Spec }
 
-// Name is the spec's name.
 func (m Machine[S, E, F, D]) Name() string { return m.Spec }
 
 func (m Machine[S, E, F, D]) invariants() []string { return m.Invariants }
@@ -107,6 +105,24 @@ func (m Machine[S, E, F, D]) Compare(g *graph.Graph) (Figures, error) {
 		}
 	}
 	return figures, nil
+}
+
+// Steps compares as Compare does. It also calls yield for every step that both take, and for every event that both ignore. A
+// difference is a *Difference.
+func (m Machine[S, E, F, D]) Steps(g *graph.Graph, yield func(from, event, to machine.Named, effects []machine.Named)) error {
+	s := m.system(make([]bool, len(m.Table)))
+	step := s.Step
+	s.Step = func(from S, e E) (S, []F, string) {
+		to, effects, why := step(from, e)
+		named := make([]machine.Named, len(effects))
+		for i, f := range effects {
+			named[i] = f
+		}
+		yield(from, e, to, named)
+		return to, effects, why
+	}
+	_, err := s.Compare(g)
+	return err
 }
 
 // system returns the table as a System. met records which rows were visited.

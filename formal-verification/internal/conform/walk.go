@@ -32,6 +32,19 @@ type place[S comparable, D comparable] struct {
 	domain D
 }
 
+// Difference is the first difference between spec and code: the labels of the shortest way to it, and what each of them does there.
+type Difference struct {
+	Path []string
+	What string
+}
+
+func (d *Difference) Error() string {
+	if len(d.Path) == 0 {
+		return d.What
+	}
+	return "after " + strings.Join(d.Path, ", ") + ": " + d.What
+}
+
 // arrival says from which place and by which label a place was first reached.
 type arrival[S comparable, D comparable] struct {
 	from  place[S, D]
