@@ -29,7 +29,6 @@ const (
 	maxBenchTime = 10 * time.Minute
 )
 
-// Run measures and prints.
 func (b *bench) Run(ctx context.Context) error {
 	if b.Time < minBenchTime || b.Time > maxBenchTime {
 		return fmt.Errorf("--time %v: want %v to %v", b.Time, minBenchTime, maxBenchTime)

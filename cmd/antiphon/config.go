@@ -99,7 +99,6 @@ func setsTurns(session json.RawMessage) bool {
 
 type schemaConfig struct{}
 
-// Run prints the schema.
 func (schemaConfig) Run() error {
 	schema, err := json.MarshalIndent(config.Schema(&serve{}), "", "  ")
 	if err != nil {

@@ -64,7 +64,6 @@ func (d *doctor) run(ctx context.Context, w io.Writer) (err error) {
 	return errors.Join(err, diagnoseMCP(ctx, w, d.servers))
 }
 
-// diagnosePhones says who may call by telephone.
 func diagnosePhones(w io.Writer, c config.PhonesConfig) {
 	if len(c.Trunks) == 0 {
 		return

@@ -24,7 +24,6 @@ type modelCommands struct {
 	Dir string `env:"ANTIPHON_MODELS" placeholder:"FOLDER" help:"The folder of this machine's models. Without it: antiphon/models in $XDG_DATA_HOME or ~/.local/share."`
 }
 
-// open returns the store that the flags name.
 func (c *modelCommands) open() (*models.Store, error) { return models.Open(c.Dir) }
 
 // megabytes returns a size for people, in units of a million bytes.
@@ -32,7 +31,6 @@ func megabytes(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes
 
 type listModels struct{}
 
-// Run prints a table of the models and the sets.
 func (listModels) Run(c *modelCommands) error {
 	store, err := c.open()
 	if err != nil {
@@ -79,7 +77,6 @@ type getModels struct {
 	Again bool     `help:"Fetch also what is here already."`
 }
 
-// Run fetches the models.
 func (g *getModels) Run(ctx context.Context, c *modelCommands) error {
 	store, err := c.open()
 	if err != nil {

@@ -273,7 +273,6 @@ func (c *serve) opened() string {
 	return "--listen " + c.Listen
 }
 
-// proxies returns the trusted reverse proxies.
 func (c *serve) proxies() (httpguard.Proxies, error) {
 	all, err := httpguard.ParseProxies(c.TrustedProxy)
 	if err != nil {

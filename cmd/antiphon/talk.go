@@ -24,7 +24,6 @@ type talk struct {
 	NoPrediction bool   `help:"Leave interruptions to the server alone."`
 }
 
-// Run holds one call on the console of this process.
 func (t *talk) Run(ctx context.Context) error {
 	return terminal.Talk(ctx, terminal.Options{
 		URL: t.URL, Key: t.Key, Loopback: onThisMachine(t.URL), WebSocket: t.Websocket,

@@ -44,7 +44,6 @@ const (
 
 type listVoices struct{}
 
-// Run prints the names, one a line.
 func (l listVoices) Run(ctx context.Context, c *voiceCommands) error { return l.run(ctx, c, os.Stdout) }
 
 func (listVoices) run(ctx context.Context, c *voiceCommands, w io.Writer) error {
@@ -65,7 +64,6 @@ type enrolVoice struct {
 	Recordings []string `arg:"" type:"existingfile" placeholder:"FILE.wav" help:"WAV files with this person's voice alone, together at least 2 s of speech and at most a minute."`
 }
 
-// Run sends the recordings to the server.
 func (e *enrolVoice) Run(ctx context.Context, c *voiceCommands) error {
 	recording, err := joinRecordings(e.Recordings)
 	if err != nil {
@@ -88,7 +86,6 @@ type removeVoice struct {
 	Name string `arg:"" placeholder:"NAME" help:"The name that the person is enrolled under."`
 }
 
-// Run removes the person from the server.
 func (r *removeVoice) Run(ctx context.Context, c *voiceCommands) error {
 	if err := c.ask(ctx, http.MethodPost, "/"+url.PathEscape(r.Name)+"/remove", "", nil, nil); err != nil {
 		return err

@@ -109,7 +109,6 @@ func (c *call) steps(ctx context.Context) {
 	}
 }
 
-// fail notes what a step has shown.
 func (c *call) fail(s *Step, format string, args ...any) {
 	text := fmt.Sprintf("%s:%d: ", c.file.Path, s.line) + fmt.Sprintf(format, args...)
 	c.result.Problems = append(c.result.Problems, text)
@@ -154,7 +153,6 @@ func (t *Target) session(platform native.Options, options sdk.Options) (*sdk.Ses
 	return sdk.New(options)
 }
 
-// run answers a call of the tool.
 func (t Tool) run(ctx context.Context, _ string) (string, error) {
 	if err := wait(ctx, t.After); err != nil {
 		return "", err

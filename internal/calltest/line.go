@@ -105,7 +105,6 @@ func newBadLine(l *Line, speech float64, play uint64) *badLine {
 	return b
 }
 
-// frame changes the sound of one frame.
 func (b *badLine) frame(pcm []int16) {
 	if b.noise > 0 {
 		b.mu.Lock()

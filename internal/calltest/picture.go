@@ -175,7 +175,6 @@ func (d *drawing) labels(name, colour string, all []label) {
 	d.y += max(len(ends), 1)*row + 4
 }
 
-// wave draws a waveform.
 func (d *drawing) wave(name, colour string, amplitudes []float64) {
 	middle := d.y + lane/2
 	d.text(4, middle+4, "#777777", name)
@@ -189,7 +188,6 @@ func (d *drawing) wave(name, colour string, amplitudes []float64) {
 	d.y += lane
 }
 
-// bar draws the states.
 func (d *drawing) bar(states []label, end time.Duration) {
 	d.text(4, d.y+11, "#777777", "state")
 	for i, s := range states {

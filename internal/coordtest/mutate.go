@@ -50,7 +50,6 @@ func (sub Subject[S, E, F, G]) mutants(g Graph[S, E, F]) []mutant[S, E, F] {
 	return out
 }
 
-// mutations returns the faults of row i's result.
 func (sub Subject[S, E, F, G]) mutations(i int, g Graph[S, E, F]) []mutation[S, F] {
 	out := []mutation[S, F]{{"row deleted", nil}}
 	add := func(what string, change func(from, next S, effects []F) (S, []F)) {

@@ -40,5 +40,4 @@ func (e *StageError) Error() string {
 	return s
 }
 
-// Unwrap returns the cause.
 func (e *StageError) Unwrap() error { return e.Err }

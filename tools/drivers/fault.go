@@ -100,7 +100,6 @@ func (s *source) visit(n ast.Node) {
 	}
 }
 
-// calls adds the faults of the calls among statements.
 func (s *source) calls(list []ast.Stmt) {
 	for i, stmt := range list {
 		call, is := stmt.(*ast.ExprStmt)
@@ -117,7 +116,6 @@ func (s *source) calls(list []ast.Stmt) {
 	}
 }
 
-// of returns the text of a node.
 func (s *source) of(n ast.Node) string { return string(s.text[s.at(n.Pos()):s.at(n.End())]) }
 
 func (s *source) at(p token.Pos) int { return s.files.Position(p).Offset }

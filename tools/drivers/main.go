@@ -111,7 +111,6 @@ func run(ctx context.Context, root, at string, n int, seed uint64) error {
 	return print(outcomes)
 }
 
-// plant runs the tests with a fault.
 func plant(ctx context.Context, root string, f fault) result {
 	folder, err := os.MkdirTemp("", "drivers-")
 	if err != nil {

@@ -24,7 +24,6 @@ var (
 	qmf = [12]int{3, -11, 12, 32, -210, 951, 3876, -805, 362, -156, 53, -11}
 )
 
-// saturate limits a number to 16 bits.
 func saturate(v int) int { return min(max(v, -32768), 32767) }
 
 // band is the adaptive predictor of one band.

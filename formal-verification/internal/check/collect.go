@@ -63,7 +63,6 @@ func firstFailed(n *modelchecker.Node) int {
 	return -1
 }
 
-// wayTo returns the steps from the first state to a node.
 func wayTo(root, n *modelchecker.Node) []graph.Step {
 	var links []*modelchecker.Link
 	for at := n; at != root && len(at.Inbound) > 0; at = at.Inbound[0].Node {

@@ -41,7 +41,6 @@ type bargeinTable = machine.Table[bargein.State, bargein.Event, bargein.Effect]
 // bargeinEnds returns the comparer with the code of both ends.
 func bargeinEnds() Comparer { return &bargeinExchange{table: bargein.Table, next: session.Next} }
 
-// Name is the spec's.
 func (*bargeinExchange) Name() string { return "bargein" }
 
 // Compare compares one half after the other.

@@ -33,7 +33,6 @@ var allKeyFields = FieldsOf(idempotency.Values)
 // twoKeys is the adapter of idempotency.fizz: two keys that have nothing in common.
 type twoKeys struct{ offers *Offers }
 
-// Name is the spec's name.
 func (twoKeys) Name() string { return "idempotency" }
 
 // Compare compares each step of the spec with the table of its key.

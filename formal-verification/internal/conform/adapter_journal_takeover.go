@@ -43,7 +43,6 @@ func (l *logEnd) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, &[]any{&l.Epoch, &l.Record, &l.Ends})
 }
 
-// journalTakeover returns the adapter.
 func journalTakeover() Comparer { return takeoverOf(journal.Table) }
 
 func takeoverOf(table machine.Table[journal.State, journal.Event, journal.Effect]) Comparer {
@@ -71,7 +70,6 @@ type takeoverRun struct {
 	was, is takeover
 }
 
-// on gives the machine of server s an event.
 func (r *takeoverRun) on(s int, e journal.Event) {
 	next, effects, _ := r.table.Next(r.owners[s], e)
 	r.owners[s] = next

@@ -94,7 +94,6 @@ func (o *playoutOffers) missed(s playout.State, g playout.Seen, reply machine.Re
 	}
 }
 
-// ofTurn adds the events about a turn.
 func (o *playoutOffers) ofTurn(s playout.State, g playout.Seen, turn machine.Turn) {
 	held, is := s.(playout.Held)
 	o.add(playout.Reject{Candidate: turn}, "Reject turn=%d", turn)

@@ -11,7 +11,6 @@ func remotecallMachine() Comparer {
 		})
 }
 
-// remotecallEvents returns every event.
 func remotecallEvents(remotecall.State, remotecall.Seen) []Labelled[remotecall.Event] {
 	o := offer[remotecall.Event]{{"Ended", remotecall.Ended{}}, {"Cut", remotecall.Cut{}}, {"Lost", remotecall.Lost{}}}
 	for i, yes := range []bool{false, true} {

@@ -26,7 +26,6 @@ func saying[From response.State]() responseRow {
 		"BodySays", func(s From, _ bodySays) (From, []response.Effect) { return s, nil })
 }
 
-// withBodySays returns the table with rows for bodySays.
 func withBodySays(table responseTable) responseTable {
 	silent := func(s response.State) []responseRow {
 		return machine.Ignore[response.State, response.Event, response.Effect]("no body runs", s, bodySays{})

@@ -13,7 +13,6 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// viewMachine returns the adapter.
 func viewMachine() viewClient { return viewClient{next: view.Next} }
 
 // viewClient compares view.fizz with the model. In a test, next may be a table with a fault.
@@ -45,7 +44,6 @@ type viewVars struct {
 	Down []string
 }
 
-// Name is the spec's.
 func (viewClient) Name() string { return "view" }
 
 // Compare walks the spec's graph and the two ends together.

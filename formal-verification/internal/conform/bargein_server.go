@@ -167,7 +167,6 @@ func (x exchange) serverMeets(s session.State) map[string]func(*server) {
 	return out
 }
 
-// send sends one packet.
 func (v *server) send() {
 	p, plays := v.session.Playout.(playout.Playing)
 	if !plays {
@@ -264,7 +263,6 @@ func (v *server) bodyEnds(status response.Status) {
 		session.OfResponse{Event: response.BodyEnded{ID: body(v.session.Response), Status: status}})
 }
 
-// close ends the session.
 func (v *server) close() {
 	v.take(session.OfConn{Event: conn.Close{Reason: conn.ByClient}})
 	if body(v.session.Response) != 0 {
@@ -308,7 +306,6 @@ func (v *server) must(f session.Effect, so bool) {
 	}
 }
 
-// perform does what an effect asks of the driver.
 func (v *server) perform(f session.Effect) {
 	switch f := f.(type) {
 	case turn.BargeIn:

@@ -37,7 +37,6 @@ func watched[S, E, F coordtest.Value, G comparable](
 	}
 }
 
-// namesOf returns the names of a monitor's invariants.
 func namesOf[S, E machine.Named, F, G any](monitor machine.Monitor[S, E, F, G]) []string {
 	var out []string
 	for _, inv := range monitor.Invariants {
@@ -72,7 +71,6 @@ func (o *offer[E]) add(e E, label string, a ...any) {
 	*o = append(*o, Labelled[E]{fmt.Sprintf(label, a...), e})
 }
 
-// ifSo returns v if so is true, and 0 otherwise.
 func ifSo[N ~int | ~uint32 | ~uint64](so bool, v N) N {
 	if so {
 		return v

@@ -265,10 +265,8 @@ func (o *Offers) composition(next nextFunc) nextFunc {
 // settings are the settings that are on, as a state and as an event: "interrupt+reports".
 type settings string
 
-// Name is the text.
 func (s settings) Name() string { return string(s) }
 
-// settingsOf names those of c.
 func settingsOf(c session.Config) settings {
 	var on []string
 	for _, part := range []struct {
@@ -285,7 +283,6 @@ func settingsOf(c session.Config) settings {
 	return settings(strings.Join(on, "+"))
 }
 
-// allSettings is every change of the settings.
 func allSettings() []pair {
 	var all []string
 	for i := range 8 {

@@ -63,10 +63,8 @@ type Part[C comparable, F machine.Named] struct {
 	WithoutEffects bool
 }
 
-// Name is the spec's name.
 func (p Part[C, F]) Name() string { return p.Spec }
 
-// Compare compares each step of the spec with the code.
 func (p Part[C, F]) Compare(g *graph.Graph) (Figures, error) {
 	type none struct{}
 	s := System[C, move, F, none]{

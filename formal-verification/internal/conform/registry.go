@@ -20,7 +20,6 @@ func Invariants(c Comparer) []string {
 	return nil
 }
 
-// All returns all adapters.
 func All() []Comparer {
 	return []Comparer{
 		responseMachine(),

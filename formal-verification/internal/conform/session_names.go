@@ -19,7 +19,6 @@ import (
 // said is an effect of a session as the specs write it: with the role of an identifier in the state before the event, in place of its number.
 type said struct{ text string }
 
-// Name is the whole text.
 func (f said) Name() string { return f.text }
 
 // Text is the text in a spec's fx.

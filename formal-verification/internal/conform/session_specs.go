@@ -16,7 +16,6 @@ import (
 // opened is what happens before most of the specs begin.
 var opened = []session.Event{session.OfConn{Event: conn.Opened{VAD: true}}}
 
-// sessionMachine returns the adapter of session.fizz.
 func sessionMachine() sessionSpec {
 	return sessionSpec{
 		Spec: "session", Next: session.Next,
@@ -170,7 +169,6 @@ func answeredAfter(s session.State) string {
 	return turnName(s, s.Waiting)
 }
 
-// sessionEndMachine returns the adapter of session_end.fizz.
 func sessionEndMachine() sessionSpec {
 	return sessionSpec{
 		Spec: "session_end", Next: session.Next,

@@ -35,7 +35,6 @@ type sessionSpec struct {
 	stepped func(session.State, moment) // is shown every event that is compared, or nil
 }
 
-// Name is the spec's.
 func (a sessionSpec) Name() string { return a.Spec }
 
 // invariants are those of a whole session, which session.fizz has. The other specs have a part of them.
@@ -48,7 +47,6 @@ func (a sessionSpec) invariants() (names []string) {
 	return names
 }
 
-// Compare compares the spec's graph with the composition.
 func (a sessionSpec) Compare(g *graph.Graph) (Figures, error) {
 	type none struct{}
 	var starts []Start[session.State, none]

@@ -141,7 +141,6 @@ func outcomeOf(from, form session.State, effects []session.Effect) outcome {
 	return outcome{withoutOpaque(form), strings.Join(fx, "; ")}
 }
 
-// isOpaque says whether a field is opaque.
 func isOpaque(v any) bool {
 	switch v.(type) {
 	case playout.Position, conn.Reason:
@@ -150,7 +149,6 @@ func isOpaque(v any) bool {
 	return false
 }
 
-// withoutOpaque is s without opaque values.
 func withoutOpaque(s session.State) session.State {
 	if _, closing := s.Conn.(conn.Closing); closing {
 		s.Conn = conn.Closing{}

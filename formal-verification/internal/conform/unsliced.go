@@ -150,7 +150,6 @@ func (u Unsliced) story(came []arrived, at int32, last string) string {
 	return strings.Join(append(told, last), ", ")
 }
 
-// eventName writes an event of a session for a story.
 func eventName(e session.Event) string {
 	if change, is := e.(session.Configure); is {
 		return fmt.Sprintf("Configure %+v", change.Config)

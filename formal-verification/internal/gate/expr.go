@@ -34,7 +34,6 @@ func constants(f *ast.File) string {
 	return out.String()
 }
 
-// holds evaluates an expression in every node.
 func holds(g *graph.Graph, constants, expr string) ([]bool, error) {
 	if len(g.Nodes) == 0 {
 		return nil, nil

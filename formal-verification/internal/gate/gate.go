@@ -68,7 +68,6 @@ type SpecReport struct {
 	offers  *conform.Offers
 }
 
-// Passed reports whether the run found no problem.
 func (r Report) Passed() bool {
 	return len(r.Specs) > 0 && len(r.Problems) == 0 &&
 		!slices.ContainsFunc(r.Specs, func(s SpecReport) bool { return len(s.Problems) > 0 })
@@ -208,7 +207,6 @@ func (s *spec) pass(ctx context.Context) error {
 	return nil
 }
 
-// explore checks the whole spec.
 func (s *spec) explore(ctx context.Context) (check.Result, error) {
 	if s.Check == nil {
 		return check.Result{}, errNoChecker

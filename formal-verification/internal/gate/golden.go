@@ -77,7 +77,6 @@ func golden(figures map[string]Figures) string {
 	return b.String()
 }
 
-// readGolden is the inverse of golden.
 func readGolden(text string) (map[string]Figures, error) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if !slices.Equal(strings.Fields(lines[0]), goldenColumns) {

@@ -119,7 +119,6 @@ func (s *spec) asked(asks []Ask, r check.Result) {
 	s.Figures.Asks = len(asks)
 }
 
-// reference compares a result with the known one.
 func (s *spec) reference(known Reference, r check.Result) error {
 	if what := known.differs(r); what != "" {
 		return fmt.Errorf("%s: %s", known.Why, what)
@@ -202,7 +201,6 @@ func (s *spec) kill(ctx context.Context, m Mutant, whole check.Result) error {
 	return fmt.Errorf("%s instead", verdict(r))
 }
 
-// conform compares the spec with the code.
 func (s *spec) conform(r check.Result) {
 	for _, m := range s.Machines {
 		if m.Name() != s.Name {

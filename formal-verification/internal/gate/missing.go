@@ -75,7 +75,6 @@ func (r *Report) CompareMissing(file string, all bool) {
 	}
 }
 
-// readMissing reads the sections of the list.
 func readMissing(text string) map[string]string {
 	out := map[string]string{}
 	name := ""

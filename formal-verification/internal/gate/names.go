@@ -104,7 +104,6 @@ func verdict(r check.Result) string {
 	return string(r.Verdict) + ":" + r.Assertion
 }
 
-// lacking returns the wanted names that are not there.
 func lacking(wanted, there []string) []string {
 	var out []string
 	for _, name := range wanted {

@@ -91,7 +91,6 @@ func assertionRules(f *ast.File) []Problem {
 	return out
 }
 
-// line returns the line of a part of a spec.
 func line(at interface{ GetSourceInfo() *ast.SourceInfo }) int {
 	return int(at.GetSourceInfo().GetStart().GetLine())
 }

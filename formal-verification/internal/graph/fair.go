@@ -14,7 +14,6 @@ type pledge struct {
 	taken map[int]bool
 }
 
-// pledges returns all promises of the graph's steps.
 func (g *Graph) pledges() []*pledge {
 	byName := map[string]*pledge{}
 	var all []*pledge

@@ -10,7 +10,6 @@ type Path struct {
 	Edges []int
 }
 
-// End returns the last node of a path.
 func (g *Graph) End(p Path) int {
 	if len(p.Edges) == 0 {
 		return p.Start

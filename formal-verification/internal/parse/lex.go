@@ -135,7 +135,6 @@ func (l *lexer) indentation(width int) {
 	}
 }
 
-// one reads one token.
 func (l *lexer) one() {
 	rest := l.src[l.pos:]
 	c := rest[0]
@@ -276,7 +275,6 @@ func (l *lexer) fail(found, want string) {
 	l.toks = append(l.toks, token{kind: tBad, text: found, want: want, start: l.pos, end: l.pos, line: l.line, col: l.col})
 }
 
-// advance goes n bytes on and keeps line and column.
 func (l *lexer) advance(n int) {
 	for _, r := range l.src[l.pos : l.pos+n] {
 		if r == '\n' {

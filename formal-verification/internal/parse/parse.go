@@ -81,7 +81,6 @@ func (p *parser) tok() token {
 	return p.toks[p.pos]
 }
 
-// ahead looks n tokens on.
 func (p *parser) ahead(n int) token {
 	if p.err != nil || p.pos+n >= len(p.toks) {
 		return token{kind: tEOF}

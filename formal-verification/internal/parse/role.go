@@ -8,7 +8,6 @@ import (
 	ast "fizz/proto"
 )
 
-// role reads a role with its decorators.
 func (p *parser) role() *ast.Role {
 	r := &ast.Role{}
 	for p.tok().is("@") {

@@ -41,7 +41,6 @@ func (p *parser) suite() *ast.Block {
 	return b
 }
 
-// indented reads an indented block, item by item.
 func (p *parser) indented(item func()) {
 	p.next()
 	if p.tok().kind != tIndent {

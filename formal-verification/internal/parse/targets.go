@@ -100,7 +100,6 @@ func (t *targets) role(r *ast.Role) {
 	t.self = nil
 }
 
-// body checks one action or func.
 func (t *targets) body(where string, params []*ast.Parameter, block *ast.Block) {
 	all := within(block)
 	declared, set, read := map[string]bool{}, map[string]bool{}, map[string]bool{}

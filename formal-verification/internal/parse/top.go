@@ -8,7 +8,6 @@ import (
 	ast "fizz/proto"
 )
 
-// spec reads the whole file.
 func (p *parser) spec() *ast.File {
 	f := &ast.File{SourceInfo: p.info(0, len(p.toks))}
 	for p.err == nil && p.tok().kind != tEOF {

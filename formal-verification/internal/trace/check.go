@@ -64,7 +64,6 @@ func New(specs ...*Spec) *Checker {
 	return c
 }
 
-// Figures returns how much was checked so far.
 func (c *Checker) Figures() Figures { return c.figures }
 
 // Log checks one log. The error for a wrong line is a *Refused.

@@ -42,7 +42,6 @@ func (w *composed) begin(of string, effects []machine.Named) {
 	}
 }
 
-// takeEvent runs an event through the composition.
 func (c *Checker) takeEvent(w *composed, l line) error {
 	e, err := l.Took.event()
 	if err != nil {
@@ -146,7 +145,6 @@ func (w *composed) ends() error {
 	return nil
 }
 
-// event returns the event as an event of the composition.
 func (p partOf) event() (coord.Event, error) {
 	if p.Of == "settings" {
 		v, err := p.of(map[string]reflect.Type{"Configure": reflect.TypeFor[coord.Configure]()})

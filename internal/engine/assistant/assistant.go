@@ -125,7 +125,6 @@ func (m *model) answer(messages []pipeline.Message) string {
 	return heard + " " + wayOn
 }
 
-// lastSaid returns the newest text of the user.
 func lastSaid(messages []pipeline.Message) string {
 	for i := len(messages) - 1; i >= 0; i-- {
 		if m := messages[i]; m.Role == pipeline.RoleUser && m.Result == nil && m.Call == nil {
@@ -163,7 +162,6 @@ func words(text string) []string {
 	return out
 }
 
-// has reports whether w contains the phrase.
 func has(w []string, phrase string) bool { return index(w, phrase) >= 0 }
 
 // index returns the position of the phrase in w, or -1.
@@ -181,7 +179,6 @@ next:
 	return -1
 }
 
-// hasAny reports whether w contains one of the phrases.
 func hasAny(w []string, phrases ...string) bool {
 	for _, p := range phrases {
 		if has(w, p) {

@@ -98,7 +98,6 @@ func sayTime(t time.Time) string {
 	return spell.Cardinal(hour) + " " + spell.Cardinal(minute) + " " + half
 }
 
-// joke tells a joke.
 func joke(w []string) (string, bool) {
 	if !hasAny(w, "joke", "jokes", "something funny") {
 		return "", false

@@ -51,7 +51,6 @@ type serving struct {
 	shown  Update
 }
 
-// take handles one frame from the server.
 func (s *serving) take(k kind, body []byte) error {
 	switch k {
 	case kindConfig:

@@ -82,7 +82,6 @@ type speaking struct {
 	frames  <-chan frame
 }
 
-// take handles one frame from the server.
 func (v *speaking) take(f frame) error {
 	switch f.kind { //nolint:exhaustive // each other kind is an error
 	case kindSpeech:

@@ -76,7 +76,6 @@ type clause struct {
 	dropping *process // it still works on the clause, which nobody wants any more
 }
 
-// speak speaks the clause in one process.
 func (c *clause) speak() error {
 	proc, err := c.pool.take(c.ctx)
 	if err != nil {

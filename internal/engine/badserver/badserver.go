@@ -79,7 +79,6 @@ func serve(t *testing.T, handle http.HandlerFunc) string {
 	return s.URL
 }
 
-// fails checks the error of one fault.
 func (a Adapter) fails(t *testing.T, f fault) {
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if got := r.Header.Get("Authorization"); got != "Bearer "+Key {

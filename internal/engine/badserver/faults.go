@@ -28,7 +28,6 @@ const (
 	sound  = "audio/"
 )
 
-// faults returns all faults.
 func faults() []fault {
 	all := append(silences(), statuses()...)
 	return append(all, contents()...)

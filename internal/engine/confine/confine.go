@@ -32,7 +32,6 @@ func Environment() []string {
 // files is how many files and pipes a process may have open.
 const files = 128
 
-// seconds returns the CPU limit in whole seconds.
 func (l Limits) seconds() uint64 { return uint64((l.CPU + time.Second - 1) / time.Second) }
 
 // Start starts a command like cmd.Start. On Linux neither its process nor the programs that it runs can gain privileges, for example by a setuid program.
@@ -51,5 +50,4 @@ func Run(cmd *exec.Cmd, l Limits) error {
 	return cmd.Wait()
 }
 
-// Self limits the process itself.
 func Self(l Limits) error { return apply(0, l) }

@@ -151,7 +151,6 @@ func readText(r io.Reader) (string, error) {
 	return strings.TrimPrefix(text, "\uFEFF"), nil
 }
 
-// add adds an entry of a section.
 func (l *Language) add(section, entry string) error {
 	if len(l.words)+len(l.announced) >= maxWords {
 		return fmt.Errorf("more than %d words: leave some out", maxWords)

@@ -36,7 +36,6 @@ type word struct {
 	after  rune // the mark that follows it; 0: none
 }
 
-// look returns what a text says.
 func (l *Language) look(text string) (w words) {
 	all := l.cut(strings.ToLower(text))
 	w.count = len(all)
@@ -172,7 +171,6 @@ func (l *Language) append(all []word, piece string) []word {
 	return all
 }
 
-// word looks a word up.
 func (l *Language) word(text string) word {
 	w := word{text: text, kind: l.words[text]}
 	if w.kind == 0 && strings.Contains(text, "-") {

@@ -33,5 +33,4 @@ func (s sound) read() ([]byte, error) {
 	return io.ReadAll(io.LimitReader(s.File, maxAudio))
 }
 
-// close frees the memory.
 func (s sound) close() { _ = s.Close() } // nothing is lost

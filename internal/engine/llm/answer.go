@@ -106,7 +106,6 @@ func (a *answer) thought() error {
 	return a.send(pipeline.Thinking{})
 }
 
-// call takes a piece of a tool call.
 func (a *answer) call(p callPiece) error {
 	a.spoke = true
 	if err := a.count(len(p.name) + len(p.arguments)); err != nil {

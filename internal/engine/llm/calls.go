@@ -40,7 +40,6 @@ type calls struct {
 	open []*openCall
 }
 
-// add takes one piece.
 func (c *calls) add(p callPiece) error {
 	i := c.find(p)
 	if i < 0 {
@@ -112,7 +111,6 @@ type extent struct {
 	beyond          bool // something other than spaces comes after its end
 }
 
-// add takes the next piece.
 func (x *extent) add(piece string) {
 	for i := range len(piece) {
 		switch c := piece[i]; {

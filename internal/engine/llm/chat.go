@@ -47,7 +47,6 @@ func (chat) fill(body map[string]any, r pipeline.Request, c *Config) {
 	}
 }
 
-// parameters returns the JSON schema of a tool.
 func parameters(t pipeline.Tool) json.RawMessage {
 	if len(t.Parameters) == 0 || !json.Valid(t.Parameters) {
 		return json.RawMessage(`{"type":"object","properties":{}}`)
@@ -115,7 +114,6 @@ func chatMessages(r pipeline.Request, note string) []chatMessage {
 	return out
 }
 
-// callResults returns the results of tool calls.
 func callResults(of []chatCall, results map[string]string) []chatMessage {
 	var out []chatMessage
 	for _, call := range of {
@@ -245,7 +243,6 @@ func takeChunk(a *answer, data string) error {
 	return nil
 }
 
-// given reports whether a field of JSON has a value.
 func given(field json.RawMessage) bool {
 	switch string(field) {
 	case "", "null", `""`, "[]", "{}":

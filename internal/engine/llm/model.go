@@ -103,7 +103,6 @@ func (m *Model) Generate(ctx context.Context, r pipeline.Request, emit func(pipe
 	return a.tokens(m, r), err
 }
 
-// read reads an answer to its end.
 func (m *Model) read(a *answer, got *http.Response) error {
 	if err := m.client.Expect(got, mimeSSE, mimeJSON); err != nil {
 		return err

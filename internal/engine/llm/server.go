@@ -55,7 +55,6 @@ func (s *state) change(f func(k *known)) {
 	f(&s.known)
 }
 
-// blind reports whether the model cannot see images.
 func (m *Model) blind() bool { return m.config.Blind || m.state.read().blind }
 
 // loading reports whether the first Warm still runs.

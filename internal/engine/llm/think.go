@@ -34,7 +34,6 @@ type thinkFilter struct {
 	held   strings.Builder
 }
 
-// thinking reports whether the text is inside a thought.
 func (f *thinkFilter) thinking() bool { return f.end != "" || f.inside }
 
 // push takes the next piece and returns the text in it.
@@ -55,7 +54,6 @@ func (f *thinkFilter) push(piece string) string {
 	return out.String()
 }
 
-// flush returns the rest of the text at its end.
 func (f *thinkFilter) flush() string {
 	rest := f.rest
 	f.rest = ""

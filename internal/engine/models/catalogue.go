@@ -253,7 +253,6 @@ func (c *Catalogue) Select(names ...string) ([]*Model, error) {
 	return selected, nil
 }
 
-// names returns the names of the sets and of the models.
 func (c *Catalogue) names() []string {
 	var names []string
 	for _, s := range c.Sets {

@@ -53,7 +53,6 @@ func (s *Store) Missing(wanted ...*Model) (bytes int64) {
 	return bytes
 }
 
-// fetch gets one model.
 func (s *Store) fetch(ctx context.Context, g Get, m *Model) (err error) {
 	work, err := s.workFolder(m, g)
 	if err != nil {

@@ -213,7 +213,6 @@ func ask(m pipeline.Model) pipeline.Message {
 	return q
 }
 
-// answer has the model answer the question.
 func answer(ctx context.Context, dials *dials, p *pipeline.Pipeline) (r Result) {
 	r.Stage = pipeline.StageModel
 	traced, connect := dials.stage(ctx)

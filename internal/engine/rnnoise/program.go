@@ -102,7 +102,6 @@ type instance struct {
 // frameSamples is how many samples RNNoise takes at a time: 10 ms at 48 kHz.
 const frameSamples = 480
 
-// start makes an instance.
 func (p *program) start(ctx context.Context) (_ *instance, err error) {
 	m, err := p.runtime.InstantiateModule(ctx, p.code, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if err != nil {
@@ -157,7 +156,6 @@ func (in *instance) open(ctx context.Context) (uint32, error) {
 	return state, err
 }
 
-// free ends the state of one call.
 func (in *instance) free(ctx context.Context, state uint32) error {
 	_, err := in.call(ctx, in.destroy, uint64(state))
 	return err

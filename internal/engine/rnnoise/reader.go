@@ -21,7 +21,6 @@ func (r *reader) byte() byte {
 	return first
 }
 
-// bytes returns the next n bytes.
 func (r *reader) bytes(n uint64) []byte {
 	if n > uint64(len(r.b)) {
 		r.fail()

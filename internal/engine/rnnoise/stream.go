@@ -151,7 +151,6 @@ func (h *host) enter() (state uint32, err error) {
 	return state, nil
 }
 
-// reduce takes the noise out of a frame.
 func (h *host) reduce(state uint32, frame *[frameSamples]float32) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -165,7 +164,6 @@ func (h *host) reduce(state uint32, frame *[frameSamples]float32) error {
 	return nil
 }
 
-// leave frees the state of a call.
 func (h *host) leave(state uint32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -178,7 +176,6 @@ func (h *host) leave(state uint32) {
 	}
 }
 
-// close ends the instance.
 func (h *host) close(why error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -206,7 +206,6 @@ func (d *demodulator) drop() {
 	d.synced, d.goesOn, d.corrupt = false, false, true
 }
 
-// join puts a space between two texts.
 func (d *demodulator) join() {
 	if len(d.done) > 0 && !d.goesOn {
 		d.done = append(d.done, ' ')

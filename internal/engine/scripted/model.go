@@ -50,7 +50,6 @@ func (m *model) Generate(ctx context.Context, r pipeline.Request, emit func(pipe
 	return g.usage, err
 }
 
-// answer returns the answer to a request.
 func (m *model) answer(r pipeline.Request) answer {
 	in, said := look(r.Messages)
 	for i := range m.rules.Replies {

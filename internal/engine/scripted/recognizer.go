@@ -88,7 +88,6 @@ func (s *stream) every() int {
 	return int(d.Seconds() * pipeline.InputRate)
 }
 
-// partial returns the partial result.
 func (s *stream) partial() string {
 	if t := s.demod.text(); t != "" || s.demod.synced {
 		return t
@@ -159,7 +158,6 @@ func (s *stream) words(rule HearRule, text string) []backend.Word {
 // Close implements backend.Stream.
 func (s *stream) Close() error { return nil }
 
-// text returns the transcript.
 func (s *stream) text() string {
 	if t := s.demod.text(); t != "" && !s.demod.corrupt {
 		return t

@@ -23,7 +23,6 @@ func New(o Options) *pipeline.Pipeline {
 	return p
 }
 
-// prompts returns the stored prompts of the script.
 func (o Options) prompts() map[string]pipeline.Prompt {
 	prompts := map[string]pipeline.Prompt{}
 	if o.Script != nil {

@@ -68,7 +68,6 @@ func Tones(text string) []int16 {
 	return out
 }
 
-// newTones returns the renderer of Tones.
 func newTones(w *[16][period]float32, text string) *renderer {
 	r := &renderer{waves: w, pair: 2 * symbol}
 	for first := true; first || text != ""; first = false {
@@ -82,7 +81,6 @@ func newTones(w *[16][period]float32, text string) *renderer {
 	return r
 }
 
-// message returns the symbols of one message.
 func message(text string, more bool) []byte {
 	length := byte(len(text))
 	if more {

@@ -22,7 +22,6 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// stall waits until the context is done.
 func stall(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()

@@ -31,7 +31,6 @@ type decoder struct {
 	padded []float32 // the recording with silence after it, used again
 }
 
-// newDecoder loads the model in that folder.
 func newDecoder(lib *library, folder string, threads int) (*decoder, error) {
 	for _, name := range []string{moonshineEncoder, moonshineDecoder, tokensFile} {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {

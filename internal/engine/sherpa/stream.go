@@ -195,7 +195,6 @@ func (s *stream) quietest() int {
 	return at
 }
 
-// all returns the text of the utterance so far.
 func (s *stream) all() string {
 	return strings.TrimSpace(strings.Join(append(slices.Clip(s.done), s.text), " "))
 }

@@ -210,7 +210,6 @@ func (m *model) probability(features []float32) (float64, error) {
 	return p, nil
 }
 
-// close frees the model.
 func (m *model) close() {
 	if m.session != 0 {
 		m.lib.releaseSession(m.session)

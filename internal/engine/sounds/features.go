@@ -112,7 +112,6 @@ func (a *analyser) frame(pcm []float32) (f frame) {
 	return f
 }
 
-// taken reports whether bin i belongs to one of the peaks.
 func taken(peaks []int, i int) bool {
 	for _, p := range peaks {
 		if p != 0 && i >= p-near && i <= p+near {
@@ -187,7 +186,6 @@ func at(peaks []int, i int) bool {
 	return false
 }
 
-// correlation returns the correlation of two spectra.
 func correlation(a, b *[bins]float32) float64 {
 	var sa, sb, saa, sbb, sab float64
 	for i := range a {

@@ -66,7 +66,6 @@ func apart(all []frame, i int, loudest float64) bool {
 	return i == 0 || i == len(all) || !sounds(&all[i-1], loudest) || !sounds(&all[i], loudest)
 }
 
-// tag names the sound that f describes.
 func (f features) tag() string {
 	switch {
 	case f.click:

@@ -176,7 +176,6 @@ type target struct {
 	value reflect.Value
 }
 
-// targets returns the fields of a struct.
 func targets(v reflect.Value) []target {
 	var all []target
 	for _, f := range Fields(v.Type()) {
@@ -185,7 +184,6 @@ func targets(v reflect.Value) []target {
 	return all
 }
 
-// structure decodes a mapping into a struct.
 func (d *Decoder) structure(n *yaml.Node, v reflect.Value) {
 	entries, ok := d.Mapping(n)
 	if !ok {
@@ -472,7 +470,6 @@ func between(f Field) string {
 	return f.Min + " to " + f.Max
 }
 
-// describe returns what a node is, for an error.
 func describe(n *yaml.Node) string {
 	switch kindOf(n) {
 	case "!!map":

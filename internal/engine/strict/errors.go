@@ -51,7 +51,6 @@ func (e *Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap returns the mistakes, for errors.As.
 func (e *Errors) Unwrap() []error {
 	var all []error
 	for _, one := range e.All {

@@ -204,7 +204,6 @@ func (e *engine) readStream(answer *http.Response, show func(backend.Update)) (b
 	return backend.Result{Text: Spoken(text.String())}, nil
 }
 
-// delta returns the text that an event adds.
 func (p *piece) delta() string {
 	switch {
 	case p.Type == "transcript.text.delta":

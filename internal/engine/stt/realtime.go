@@ -193,7 +193,6 @@ func (s *socket) append(ctx context.Context, pcm []float32) error {
 	return s.send(ctx, object{"type": "input_audio_buffer.append", "audio": voice.PCM16ToBytes(nil, voice.FloatToPCM16(nil, pcm))})
 }
 
-// send writes an event.
 func (s *socket) send(ctx context.Context, event any) error {
 	b, err := json.Marshal(event)
 	if err != nil {

@@ -82,7 +82,6 @@ func (t *texts) complete() bool {
 	return true
 }
 
-// size returns the length of all texts, in bytes.
 func (t *texts) size() (n int) {
 	for _, p := range t.items {
 		n += len(p.text)
@@ -90,7 +89,6 @@ func (t *texts) size() (n int) {
 	return n
 }
 
-// whole returns the text so far.
 func (t *texts) whole() string {
 	all := make([]string, 0, len(t.order))
 	for _, id := range t.order {

@@ -94,7 +94,6 @@ func readPrint(path string) (name string, p *Print, err error) {
 	return k.Name, p, CheckName(k.Name)
 }
 
-// path returns the file of a person.
 func (v *Verifier) path(name string) string {
 	h := sha256.Sum256([]byte(name))
 	return filepath.Join(v.folder, hex.EncodeToString(h[:16])+suffix)

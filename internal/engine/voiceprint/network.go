@@ -42,7 +42,6 @@ type layer struct {
 	bias [4 * size]float32
 }
 
-// load reads the weights of a file.
 func load(path string) (*network, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -88,7 +87,6 @@ func load(path string) (*network, error) {
 	return n, nil
 }
 
-// inputs returns how many inputs layer l has.
 func inputs(l int) int {
 	if l == 0 {
 		return bands

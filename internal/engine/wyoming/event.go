@@ -44,7 +44,6 @@ type head struct {
 // version is the version of the protocol that the events name.
 const version = "1.8.0"
 
-// into decodes the data of an event into v.
 func (e *event) into(v any) error {
 	for _, data := range e.data {
 		if err := json.Unmarshal(data, v); err != nil {

@@ -110,13 +110,11 @@ func (s *service) open(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// Close ends the connection.
 func (c *conn) Close() error {
 	c.stop()
 	return c.Conn.Close()
 }
 
-// send writes an event.
 func (c *conn) send(kind string, data any, payload []byte) error {
 	b, err := encode(kind, data, payload)
 	if err == nil {

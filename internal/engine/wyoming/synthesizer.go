@@ -218,7 +218,6 @@ type output struct {
 	samples int              // how many were emitted
 }
 
-// take takes an event.
 func (o *output) take(e event) error {
 	switch e.kind {
 	case "audio-start":

@@ -123,7 +123,6 @@ func (c *Choice) speakable() func() func(clause string) string {
 	return speakable.New(speakable.Any)
 }
 
-// Kind returns the name of the kind.
 func (c *Choice) Kind() string { return c.kind.Name }
 
 // Fields returns a pointer to the struct of the kind's fields, such as *SherpaSTT.

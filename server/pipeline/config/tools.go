@@ -76,7 +76,6 @@ func (f *File) ServerTools(e Env) (pipeline.ServerTools, error) {
 	return set, nil
 }
 
-// open returns the tool of a function.
 func (f *Function) open(e Env) (t pipeline.ServerTool, err error) {
 	t = pipeline.ServerTool{Tool: pipeline.Tool{Name: f.Name, Description: f.Description}, Timeout: f.Timeout}
 	if f.Parameters != nil {

@@ -94,7 +94,6 @@ func (c *call) receive(e sdk.PeerEvent) {
 	}
 }
 
-// send sends events to the server.
 func (c *call) send(events ...wire.ClientEvent) error {
 	for _, e := range events {
 		c.count.Add(1)
@@ -105,7 +104,6 @@ func (c *call) send(events ...wire.ClientEvent) error {
 	return nil
 }
 
-// ask sends a message and requests a response to it.
 func (c *call) ask(text string) error {
 	return c.send(&wire.ConversationItemCreate{Item: wire.Item{
 		Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputText, Text: text}},

@@ -87,7 +87,6 @@ func (c *campaign) raise(ctx context.Context, n int) error {
 	return err
 }
 
-// hangUp ends all calls.
 func (c *campaign) hangUp() error { return closeAll(c.calls) }
 
 // grow holds more and more calls, up to most, each number for the given time, and writes a line for each number. It stops when the server

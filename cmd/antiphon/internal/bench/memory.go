@@ -72,7 +72,6 @@ func start(ctx context.Context, args ...string) (*child, error) {
 	return c, nil
 }
 
-// stop ends the server and waits for its process.
 func (c *child) stop() error {
 	return errors.Join(c.cmd.Process.Signal(syscall.SIGTERM), c.cmd.Wait())
 }
@@ -108,7 +107,6 @@ func consumed(pid int) (time.Duration, error) {
 	return time.Duration(user+system) * time.Second / ticks, errors.Join(err1, err2)
 }
 
-// mb returns a number of bytes as text in megabytes.
 func mb(n int64) string { return fmt.Sprintf("%.2f MB", float64(n)/(1<<20)) }
 
 // printMemory writes how much memory a call takes in the server: while nobody speaks, and after the agent has spoken.
@@ -254,7 +252,6 @@ func closeAll(calls []*call) error {
 	return errors.Join(errs...)
 }
 
-// pause waits for the duration d or until ctx is done.
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -128,7 +128,6 @@ func (p profiles) save(ctx context.Context, file, what string) error {
 	return os.WriteFile(filepath.Join(p.dir, file), b, 0o644)
 }
 
-// fetch returns what is served at a URL.
 func fetch(ctx context.Context, url string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {

@@ -32,7 +32,6 @@ func quantile(values []time.Duration, q float64) time.Duration {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
-// ms returns a duration as text in milliseconds.
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond)) }
 
 // print writes the table. The column "x reference" is the median divided by that of the reference.

@@ -67,7 +67,6 @@ func Best(offers []Offer) []Offer {
 	return chosen
 }
 
-// of returns the offers of one stage.
 func of(offers []Offer, stage string) []Offer {
 	return slices.DeleteFunc(slices.Clone(offers), func(o Offer) bool { return o.Stage != stage })
 }
@@ -87,7 +86,6 @@ var errNoAnswer = errors.New("no answer came: run antiphon setup --yes to take t
 // maxTries is how often a question is repeated.
 const maxTries = 3
 
-// line returns the next line of the person.
 func (p *Person) line() (string, error) {
 	const longest = 1000
 	text, err := p.in.ReadString('\n')
@@ -145,7 +143,6 @@ func (p *Person) Agrees(question string) (bool, error) {
 	return strings.EqualFold(text, "y") || strings.EqualFold(text, "yes"), err
 }
 
-// String returns an offer in one line.
 func (o Offer) String() string {
 	text := o.Server
 	if o.rank == rankBuiltIn {

@@ -188,7 +188,6 @@ func askHTTP(ctx context.Context, u *url.URL, key string) map[string]answer {
 	return answers
 }
 
-// get makes one request.
 func get(ctx context.Context, client *http.Client, address, key string) (a answer, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

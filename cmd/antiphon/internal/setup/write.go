@@ -44,7 +44,6 @@ func Text(chosen []Offer, before string) (string, error) {
 	return header + kept(before) + string(stages), nil
 }
 
-// mapping returns a mapping that has no keys yet.
 func mapping() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode} }
 
 // text returns a text, which is written in quotes where YAML would read it as something else.

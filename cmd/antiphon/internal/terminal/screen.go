@@ -23,7 +23,6 @@ type screen struct {
 
 func newScreen(c Console) *screen { return &screen{console: c, printed: map[string]bool{}} }
 
-// show prints what is new in a snapshot.
 func (s *screen) show(now sdk.Snapshot) {
 	s.last = now
 	s.printEntries(now, now.State == sdk.Listening)
@@ -73,7 +72,6 @@ func (s *screen) forget(kept []sdk.Entry) {
 	s.printed = printed
 }
 
-// printEntry prints one finished entry.
 func (s *screen) printEntry(e sdk.Entry) {
 	text := Clean(e.Text)
 	if e.Interrupted {

@@ -221,7 +221,6 @@ func (e *engine) recognise(ctx context.Context, c backend.Config, pcm []byte, _ 
 	return out, e.done(ctx, err)
 }
 
-// result reads a result.
 func result(r *pb.Result) (backend.Result, error) {
 	if len(r.GetText()) > maxText {
 		return backend.Result{}, status.Errorf(codes.OutOfRange, "more than %d bytes of text for one utterance", maxText)

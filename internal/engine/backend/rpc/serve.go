@@ -78,7 +78,6 @@ func (s *server) open(ctx context.Context, c *pb.Config, live bool) (stream back
 	}, nil
 }
 
-// failure returns the status for an error of the engine.
 func failure(err error) error {
 	switch {
 	case errors.Is(err, backend.ErrUnimplemented):
