@@ -112,19 +112,13 @@ func (c *Client) heard(e *wire.AntiphonBargeInHeard, s *coord.State) (out room.L
 		return nil
 	}
 	resp := c.target(e.ResponseID)
-	switch now := s.Playout.(type) {
-	case playout.Cut:
-		if resp == now.Resp {
-			if ev, ok := c.Player.Heard(c.Generator.Find(resp).Track(), e.RTPTimestamp); ok {
-				out.Step(ev)
-			}
+	if now, cut := s.Playout.(playout.Cut); cut && resp == now.Resp {
+		if ev, ok := c.Player.Heard(c.Generator.Find(resp).Track(), e.RTPTimestamp); ok {
+			out.Step(ev)
 		}
-	case playout.Silent:
-		if end, ok := c.Player.TailHeard(resp, e.RTPTimestamp); ok {
-			c.Runs.Cut(resp)
-			return c.Generator.Truncate(c.Generator.Find(resp), end)
-		}
-	case playout.Playing, playout.Held, playout.Terminated:
+	} else if end, ok := c.Player.TailHeard(resp, e.RTPTimestamp); ok {
+		c.Runs.Cut(resp)
+		return c.Generator.Truncate(c.Generator.Find(resp), end)
 	}
 	return out
 }

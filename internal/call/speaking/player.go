@@ -33,8 +33,11 @@ type Player struct {
 
 	onAir *Track // the track that the output plays
 	tail  *Track // a track that was sent to its end, which a reporting client may not have played yet
-	last  *Track // the newest track, over WebRTC, if it was sent to its end: a cut network may have lost its end
-	claim claim  // what the client has reported of its own candidates
+	// former is the tail that the track on air has followed, as segment next. The client may stop it before it plays the track on air.
+	former *Track
+	next   uint64
+	last   *Track // the newest track, over WebRTC, if it was sent to its end: a cut network may have lost its end
+	claim  claim  // what the client has reported of its own candidates
 	// awaited is the newest track of which the client must report how far it has played it.
 	awaited *Track
 
@@ -144,7 +147,7 @@ func (p *Player) Complete(t *Track) {
 
 // Play gives the output to t, as segment gen.
 func (p *Player) Play(t *Track, gen uint64) room.List {
-	p.EndTail()
+	p.former, p.tail, p.next = p.tail, nil, gen
 	p.last = nil
 	remember(p.claim.played[:], t.name)
 	p.claim.ducked = false
@@ -222,16 +225,19 @@ func (p *Player) Stopped(t *Track, reports bool) (first bool) {
 		p.last = t
 	}
 	if reports {
-		p.tail = t
+		p.former, p.tail = nil, t
 		p.timers.Start("tail", tailFor, func() { p.post(TailOver{t.resp}) })
 	}
 	return first
 }
 
-// tailOver forgets the tail if it is the track of resp.
+// tailOver forgets the track of resp if it is the tail, or was it when the track on air began.
 func (p *Player) tailOver(resp response.ID) {
 	if p.tail != nil && p.tail.resp == resp {
 		p.EndTail()
+	}
+	if p.former != nil && p.former.resp == resp {
+		p.former = nil
 	}
 }
 
@@ -320,6 +326,9 @@ func (p *Player) SentOf(t *Track, start, said voice.Samples) voice.Samples {
 
 // Awaits reports whether t plays, is held or waits to be played, or whether its client has not yet reported how far it played t.
 func (p *Player) Awaits(t *Track, s *coord.State) bool {
+	if t == p.former {
+		return true
+	}
 	switch st := s.Playout.(type) {
 	case playout.Playing:
 		return st.Resp == t.resp || s.Queued.Has(t.resp)

@@ -167,14 +167,19 @@ func (p *Player) Heard(t *Track, ts int) (e coord.Event, ok bool) {
 	return coord.OfPlayout{Event: playout.Heard{Resp: t.resp, At: t.ItemPosition(t.heardAt(at))}}, true
 }
 
-// TailHeard takes the client's report that it stopped the tail, the track of resp, at timestamp ts. ok is false if that is not the tail, or if the client has
-// played all of it. The tail is forgotten: nothing of it will be played.
+// TailHeard takes the client's report that it stopped the tail, the track of resp, at timestamp ts. The next track may be on air already. ok is false if
+// that is not the tail, or if the client has played all of it. The tail is forgotten: nothing of it will be played.
 func (p *Player) TailHeard(resp response.ID, ts int) (end playout.Position, ok bool) {
 	at, known := p.position(ts)
-	if p.tail == nil || p.tail.resp != resp || !known {
+	t := p.tail
+	if t == nil {
+		t = p.former
+	}
+	if t == nil || t.resp != resp || !known || t == p.former && at.Gen >= p.next {
 		return playout.Position{}, false
 	}
-	t := p.EndTail()
+	p.EndTail()
+	p.former = nil
 	end = t.ItemPosition(t.heardAt(at))
 	return end, !t.Whole(end)
 }
