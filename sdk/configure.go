@@ -23,6 +23,9 @@ func (s *Session) opening() wire.Raw {
 	if o.Voice != "" {
 		p.Voice = &o.Voice
 	}
+	if s.noise != "" {
+		p.NoiseReduction = &s.noise
+	}
 	if o.TextReplies {
 		p.TextReplies = &o.TextReplies
 	}
@@ -50,6 +53,13 @@ func (s *Session) update(p Patch) {
 	take(&o.Instructions, p.Instructions)
 	take(&o.Voice, p.Voice)
 	take(&o.Language, p.Language)
+	take(&s.noise, p.NoiseReduction)
+	if p.DuckBy != nil {
+		o.DuckBy = *p.DuckBy
+	}
+	if o.Voice == "" {
+		p.Voice = nil // the session keeps its voice: it does not know the server's own
+	}
 	if p.TurnDetection != nil {
 		td := *p.TurnDetection
 		o.TurnDetection = &td
@@ -92,7 +102,7 @@ func sessionJSON(p Patch, recogniser string) wire.Raw {
 	if p.Tools != nil {
 		writeTools(w.Key("tools"), *p.Tools)
 	}
-	if p.Language != nil || p.TurnDetection != nil || p.Voice != nil {
+	if p.Language != nil || p.NoiseReduction != nil || p.TurnDetection != nil || p.Voice != nil {
 		writeAudio(w.Key("audio"), p, recogniser)
 	}
 	if len(w.Bytes()) == empty {
@@ -121,8 +131,15 @@ func writeTools(w *wire.Writer, tools []Tool) {
 
 func writeAudio(w *wire.Writer, p Patch, recogniser string) {
 	w.Object()
-	if p.Language != nil || p.TurnDetection != nil {
+	if p.Language != nil || p.NoiseReduction != nil || p.TurnDetection != nil {
 		w.Key("input").Object()
+		switch kind := p.NoiseReduction; {
+		case kind == nil:
+		case *kind == "":
+			w.Key("noise_reduction").Null()
+		default:
+			w.Key("noise_reduction").Object().Key("type").Text(*kind).EndObject()
+		}
 		if p.Language != nil {
 			w.Key("transcription").Object()
 			if recogniser != "" {

@@ -16,12 +16,15 @@ import (
 // TestPatchesAreTaken gives the settings that the client writes to the server's own function that merges settings.
 func TestPatchesAreTaken(t *testing.T) {
 	text, empty, yes, no := `say "no\yes"`+"\n\x01", "", true, false
+	near := wire.NearField
 	for name, patch := range map[string]Patch{
 		"instructions":          {Instructions: &text},
 		"instructions, cleared": {Instructions: &empty},
 		"voice":                 {Voice: &text},
 		"language":              {Language: &text},
 		"language, cleared":     {Language: &empty},
+		"noise reduction":       {NoiseReduction: &near},
+		"no noise reduction":    {NoiseReduction: &empty},
 		"text":                  {TextReplies: &yes},
 		"speech":                {TextReplies: &no},
 		"no tools":              {Tools: &[]Tool{}},
@@ -42,6 +45,11 @@ func TestPatchesAreTaken(t *testing.T) {
 			}
 			if patch.Language != nil {
 				g.Expect(session.Audio.Input.Transcription).NotTo(gomega.BeNil())
+			}
+			if kind := patch.NoiseReduction; kind != nil && *kind != "" {
+				g.Expect(session.Audio.Input.NoiseReduction).To(gomega.HaveField("Type", *kind))
+			} else {
+				g.Expect(session.Audio.Input.NoiseReduction).To(gomega.BeNil())
 			}
 			if td := patch.TurnDetection; td != nil {
 				g.Expect(session.Audio.Input.TurnDetection == nil).To(gomega.Equal(td.Manual))

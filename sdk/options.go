@@ -62,10 +62,14 @@ type Options struct {
 
 // check returns what New refuses, without the tools.
 func (o *Options) check() error {
-	switch {
-	case o.Dialer == nil:
+	if o.Dialer == nil {
 		return &Error{Kind: ErrInvalid, Detail: "Options.Dialer is nil"}
-	case o.DuckBy != 0 && !(o.DuckBy >= 1 && o.DuckBy <= 60): // also refuses NaN
+	}
+	return checkDuckBy(o.DuckBy)
+}
+
+func checkDuckBy(decibels float64) error {
+	if decibels != 0 && !(decibels >= 1 && decibels <= 60) { // also refuses NaN
 		return &Error{Kind: ErrInvalid, Detail: "the agent is ducked by 1 to 60 dB: leave DuckBy out for 20"}
 	}
 	return nil
@@ -178,10 +182,14 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Patch changes a session in the middle of a call. Nil fields stay as they are.
+// Patch changes a session in the middle of a call. Nil fields stay as they are. An empty Voice is the server's own, from the next call on.
 type Patch struct {
 	Instructions, Voice, Language *string
-	TurnDetection                 *TurnDetection
+	// NoiseReduction is "near_field" for a microphone near the mouth, "far_field" for one in the room, or empty for none.
+	NoiseReduction *string
+	// DuckBy is Options.DuckBy. The server does not learn of it.
+	DuckBy        *float64
+	TurnDetection *TurnDetection
 	// TextReplies asks for written (true) or spoken (false) answers.
 	TextReplies *bool
 	// Tools replaces all tools. Tools that are running still answer.

@@ -13,8 +13,9 @@ type Session struct {
 	queue jobQueue
 	publisher
 
-	// Only jobs in queue read and write the core.
+	// Only jobs in queue read and write the core and noise, the Patch.NoiseReduction of later calls.
 	core
+	noise string
 }
 
 // New makes a session without a call. Errors wrap ErrInvalid and name the option.
@@ -190,6 +191,11 @@ func (s *Session) Update(p Patch) error {
 		}
 		copied := append([]Tool(nil), (*p.Tools)...)
 		p.Tools = &copied
+	}
+	if p.DuckBy != nil {
+		if err := checkDuckBy(*p.DuckBy); err != nil {
+			return err
+		}
 	}
 	s.queue.must(s.job(func() { s.update(p) }))
 	return nil
