@@ -4,7 +4,6 @@ package web
 
 import (
 	"strconv"
-	"time"
 
 	"github.com/antiphon-rt/antiphon/sdk"
 	"github.com/antiphon-rt/antiphon/web/internal/ui"
@@ -41,15 +40,6 @@ func runOf(r *sdk.Run) RunInfo {
 		v.Steps = append(v.Steps, RunStep{Time: clockTime(step.At), Text: timelineText(step)})
 	}
 	return v
-}
-
-// clockTime returns a time of the server as the user's clock shows it; empty for a text that is no time.
-func clockTime(at string) string {
-	t, err := time.Parse(time.RFC3339, at)
-	if err != nil {
-		return ""
-	}
-	return t.Local().Format(time.TimeOnly)
 }
 
 func timelineText(s sdk.RunStep) string {

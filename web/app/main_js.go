@@ -2,16 +2,12 @@
 // browser only: see web/internal/build.
 package main
 
-import (
-	"log"
-
-	"github.com/antiphon-rt/antiphon/web"
-)
+import "github.com/antiphon-rt/antiphon/web"
 
 func main() {
 	client, err := web.NewBrowserClient()
 	if err != nil {
-		log.Fatal(err)
+		panic(err) // package log takes 10 kB of the program, compressed
 	}
 	web.Run(client)
 }
