@@ -28,6 +28,7 @@ type Client struct {
 	session *sdk.Session
 	clock   sdk.Clock
 	setKey  func(string)
+	turns   *sdk.TurnDetection // of users who have chosen none
 
 	mu        sync.Mutex
 	show      func(Snapshot)
@@ -37,6 +38,7 @@ type Client struct {
 	cut       string   // id of the newest interrupted line
 	cutUntil  time.Duration
 	latency   Latency // the last measured latency of this call
+	settings  Settings
 	unsent    []string
 	asking    bool   // a question for the pipeline is under way
 	unask     func() // cancels the next request; nil when none is waiting
@@ -63,7 +65,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 	if o.SetKey == nil {
 		o.SetKey = func(string) {}
 	}
-	return &Client{session: session, clock: o.Clock, setKey: o.SetKey, start: o.Start}, nil
+	return &Client{session: session, clock: o.Clock, setKey: o.SetKey, turns: o.TurnDetection, start: o.Start}, nil
 }
 
 // Start begins the delivery of snapshots and asks for the devices and the
@@ -117,7 +119,7 @@ func (c *Client) refresh() {
 	v := viewOf(c.last)
 	v.Inside = insideOf(c.last, c.session.Inspect())
 	c.latency = keepLatency(c.latency, v)
-	v.Latency = c.latency
+	v.Latency, v.ByHand = c.latency, c.settings.Turns == turnsByHand
 	if c.clock.Now() < c.cutUntil && (v.Phase == PhaseListening || v.Phase == PhaseHearing) {
 		v.Phase = PhaseInterrupted
 	}
@@ -186,6 +188,29 @@ func (c *Client) Interrupt() { _ = c.session.Interrupt() } // without a call the
 
 // Mute closes or opens the microphone.
 func (c *Client) Mute(muted bool) { c.session.SetMuted(muted) }
+
+// Use takes the user's settings, in a call at once.
+func (c *Client) Use(now Settings) {
+	c.mu.Lock()
+	before := c.settings
+	c.settings = now
+	c.mu.Unlock()
+	_ = c.session.Update(now.patch(&before, c.turns)) // the drawer offers nothing that is refused here; the snapshot has a refusal of the server
+	if by := now.Turns == turnsByHand; by != (before.Turns == turnsByHand) {
+		c.session.StopTalking()
+		c.session.SetMuted(by)
+	}
+	c.refresh()
+}
+
+// Hold opens the microphone while the user holds the button of push-to-talk.
+func (c *Client) Hold(down bool) {
+	if down {
+		_ = c.session.StartTalking() // without a call the button is disabled
+	} else {
+		c.session.StopTalking()
+	}
+}
 
 // UseMicrophone changes the microphone, in a call at once.
 func (c *Client) UseMicrophone(id string) {

@@ -350,3 +350,21 @@ func TestAKeyIsPassedOnAndTheCallPlaced(t *testing.T) {
 	d.Expect(d.keys).To(gomega.Equal([]string{"secret"}))
 	d.Eventually(d.line.calls).Should(gomega.HaveLen(1))
 }
+
+// Only what has changed goes to the server, and push-to-talk closes the microphone.
+func TestSettings(t *testing.T) {
+	d := newDesk(t, nil)
+	words := Settings{Turns: turnsByWords, Eagerness: "low", DuckBy: 6}
+	p := words.patch(&Settings{Voice: "ash"}, nil)
+	d.Expect(*p.Voice).To(gomega.BeEmpty())
+	d.Expect(*p.DuckBy).To(gomega.BeEquivalentTo(6))
+	d.Expect(*p.TurnDetection).To(gomega.Equal(sdk.TurnDetection{Semantic: true, Eagerness: "low"}))
+	d.Expect(p.Language == nil && p.Instructions == nil && p.NoiseReduction == nil).To(gomega.BeTrue())
+	server := &sdk.TurnDetection{Semantic: true}
+	d.Expect((&Settings{}).patch(&words, server).TurnDetection).To(gomega.BeIdenticalTo(server))
+
+	d.client.Use(Settings{Turns: turnsByHand})
+	d.Eventually(d.shown).Should(gomega.And(gomega.HaveField("ByHand", true), gomega.HaveField("Muted", true)))
+	d.client.Use(Settings{})
+	d.Eventually(d.shown).Should(gomega.And(gomega.HaveField("ByHand", false), gomega.HaveField("Muted", false)))
+}

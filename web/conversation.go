@@ -3,34 +3,49 @@ package web
 // The conversation: the transcript, the suggestions and the field to write in.
 
 import (
-	"strconv"
-
 	"github.com/antiphon-rt/antiphon/web/internal/ui"
 )
 
 // conversation shows the transcript of both sides and the text field.
 func (p *Page) conversation(s Snapshot) *ui.Node {
 	lines := s.visibleLines()
-	// The user hears a spoken answer, so a screen reader must not read it out as well.
-	live := "off"
-	if s.TextOnly {
-		live = "polite"
-	}
 	return ui.New("section").Class("conversation").Aria("labelledby", "conversation-title").Body(
-		ui.New("h2").ID("conversation-title").Text("Conversation"),
+		ui.New("div").Class("conversation-head").Body(
+			ui.New("h2").ID("conversation-title").Text("Conversation"),
+			ui.If(len(lines) > 0, func() *ui.Node {
+				return ui.New("div").Class("conversation-tools").Body( // what they do is in web/page/transcript.js
+					ui.New("button").ID("copy-transcript").Class("bare").Type("button").Aria("label", "Copy the transcript").Body(icon(iconCopy)),
+					ui.New("button").ID("save-transcript").Class("bare").Type("button").Aria("label", "Download the transcript").Body(icon(iconSave)),
+				)
+			}),
+		),
 		ui.New("div").ID("scroll").Class("scroll").TabIndex(0).Role("region").
 			Aria("label", "Transcript").OnScroll(p.onScroll).Body(
 			ui.If(len(lines) == 0, func() *ui.Node { return p.suggestions(s) }),
 			ui.If(s.Trimmed, func() *ui.Node {
 				return ui.New("p").Class("note").Text("Earlier lines are no longer shown.")
 			}),
-			ui.New("ol").ID("transcript").Class("transcript").Aria("live", live).Body(
+			ui.New("ol").ID("transcript").Class("transcript").Body(
 				ui.Each(len(lines), func(i int) *ui.Node { return p.line(lines[i]) }),
 			),
 		),
+		announced(s),
 		p.runs(s),
 		p.composer(s),
 	)
+}
+
+// announced has the newest final lines for a screen reader, which reads a line when it comes: what was understood of the user's speech, and in a call
+// without a microphone what the agent has said. In a call with one the user hears the agent, and the microphone would hear the screen reader.
+func announced(s Snapshot) *ui.Node {
+	const newest = 3
+	list := ui.New("div").ID("announced").Class("unseen").Role("log").Aria("label", "Newest lines")
+	for _, l := range s.Lines[max(0, len(s.Lines)-newest):] {
+		if !l.Live && l.Coming == "" && (l.Role == RoleUser || s.TextOnly) {
+			list.Body(ui.New("p").Key(l.ID).Text(l.who() + ": " + l.words()))
+		}
+	}
+	return list
 }
 
 // lineNode is a line with the node that shows it.
@@ -55,8 +70,6 @@ func showLine(l Line) *ui.Node {
 		Data("item", l.ID).
 		DataFlag("interrupted", l.Interrupted).
 		DataFlag("live", l.Live).
-		// A screen reader reads the line when no more of it will come, and not with each word.
-		Aria("busy", strconv.FormatBool(l.Live || l.Coming != "")).
 		Body(
 			ui.New("span").Class("who").Text(l.who()),
 			ui.New("div").Class("words").Body(
@@ -113,7 +126,7 @@ func (l Line) cutMark() string {
 }
 
 // suggestions are sentences that a new user can say.
-var suggestions = []string{"What is two plus two?", "Tell me a story.", "Count to one hundred."}
+var suggestions = []string{"What is two plus two?", "Tell me a story.", "Count to one hundred.", "Help"}
 
 func (p *Page) suggestions(s Snapshot) *ui.Node {
 	list := ui.New("ul").Class("suggestions")
@@ -127,6 +140,13 @@ func (p *Page) suggestions(s Snapshot) *ui.Node {
 		ui.New("p").Text("Nothing has been said yet. Ask something, then cut the answer short: "+
 			"what you did not hear is not remembered."),
 		list,
+		ui.If(s.Pipeline.builtIn(), func() *ui.Node {
+			return ui.New("div").Class("built-in").Body(
+				ui.New("p").Text("The built-in assistant answers: it counts, does sums, tells the time and stories, and repeats what you say. "+
+					"For all else, attach a language model where the server runs:"),
+				p.install("antiphon setup"),
+			)
+		}),
 	)
 }
 

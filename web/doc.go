@@ -25,6 +25,8 @@
 //	#state                the state in words; data-state is the Phase
 //	#hint                 what the user can do now
 //	#caption              the user's words while they speak and until the answer begins; empty otherwise
+//	#announced            what a screen reader reads by itself: the newest final lines
+//	#hold                 in place of #mute with push-to-talk; aria-pressed
 //	#mute                 data-muted ("true", "false"); disabled outside a call
 //	#interrupt            disabled when there is nothing to interrupt
 //	#mic-level            a meter; aria-valuenow is 0 to 100
@@ -38,6 +40,9 @@
 //	  .cut, .note         in a line: the mark of an interruption, a remark
 //	#runs .run            the card of a run, the newest first; data-status is its state. ID is the id of the run in
 //	                      #approve-ID, #decline-ID (an approval), #reply-ID, #answer-ID (another question), #cancel-ID
+//	#copy-transcript, #save-transcript  once something has been said
+//	#install              shown while the browser can install the page as an app
+//	#settings             the drawer (drawer.html, read by page/settings.js): a field for each of Settings, by its name
 //	#text, #send          the field to write in and its button
 //	.suggestion           something to say, while nothing has been said
 //	#components > li      data-state (a ComponentState), data-stage

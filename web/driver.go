@@ -19,6 +19,10 @@ type Driver interface {
 	Interrupt()
 	// Mute mutes or unmutes the microphone.
 	Mute(muted bool)
+	// Use takes the user's settings, in a call at once.
+	Use(now Settings)
+	// Hold opens the microphone while the user holds the button of push-to-talk.
+	Hold(down bool)
 	// UseMicrophone and UseSpeaker choose a device by the browser's id; "" is the
 	// browser's default.
 	UseMicrophone(id string)

@@ -54,6 +54,11 @@ const installed = `{"short_name":"Antiphon","name":"Antiphon","description":"A c
 	`{"src":"FILES/icon-512.png","type":"image/png","sizes":"512x512"},{"src":"FILES/icon-maskable.png","type":"image/png","sizes":"512x512","purpose":"maskable"}],` +
 	`"scope":"/","start_url":"/","background_color":"#f7f4ed","theme_color":"#f7f4ed","display":"standalone"}`
 
+// drawer has the settings. It is no part of what the program shows: web/page/settings.js reads it.
+//
+//go:embed drawer.html
+var drawer string
+
 // Handler serves the Talk page at "/" and all its files. It answers
 // 404 for every path that is not its own.
 //
@@ -74,7 +79,7 @@ func Handler(o Options) http.Handler {
 	if o.Semantic {
 		html += semanticMark + "\n"
 	}
-	html += "</head>\n<body>" + ui.HTML(NewPage(nil, Snapshot{Phase: PhaseLoading}).render()) + "</body>\n</html>\n"
+	html += "</head>\n<body>" + ui.HTML(NewPage(nil, Snapshot{Phase: PhaseLoading}).render()) + drawer + "</body>\n</html>\n"
 	sum := sha256.Sum256([]byte(html))
 	s.pageVersion = hex.EncodeToString(sum[:])[:12]
 	s.page = small("index.html", []byte(html))

@@ -27,6 +27,10 @@ var (
 	iconCopy string
 	//go:embed icons/done.svg
 	iconDone string
+	//go:embed icons/save.svg
+	iconSave string
+	//go:embed icons/settings.svg
+	iconSettings string
 	//go:embed icons/close.svg
 	iconClose string
 )

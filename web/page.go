@@ -61,7 +61,7 @@ func (p *Page) render() *ui.Node {
 					p.pipeline(s.Pipeline),
 					p.devices(s.Devices),
 					p.inspector(s.Inside, s.Latency),
-					p.keys(),
+					p.keys(s.ByHand),
 				),
 			),
 		)
@@ -78,6 +78,10 @@ func masthead() *ui.Node {
 	return ui.New("header").Class("masthead").Body(
 		ui.New("h1").Class("wordmark").Body(icon(iconMark), ui.New("span").Text("Antiphon")),
 		ui.New("p").Class("motto").Text("A conversation you can interrupt."),
+		ui.New("div").Class("masthead-tools").Body(
+			ui.New("button").ID("install").Class("tool").Type("button").Attr("title", "Install this page as an app").Text("Install"),
+			ui.New("button").Class("tool").Type("button").Attr("popovertarget", "settings").Body(icon(iconSettings), ui.New("span").Class("tool-label").Text("Settings")),
+		),
 	)
 }
 

@@ -137,10 +137,16 @@ func TestOldLinesLeaveThePage(t *testing.T) {
 	g.Expect(html).To(gomega.ContainSubstring("Earlier lines are no longer shown."))
 }
 
-func TestTranscriptIsReadOutOnlyWhereItIsNotSpoken(t *testing.T) {
-	g := gomega.NewWithT(t)
-	silent := shown(Snapshot{Phase: PhaseListening, TextOnly: true})
-	spoken := shown(Snapshot{Phase: PhaseListening})
-	g.Expect(spoken).To(gomega.ContainSubstring(`aria-live="off"`))
-	g.Expect(silent).NotTo(gomega.ContainSubstring(`aria-live="off"`))
+func TestAScreenReaderHearsFinalLines(t *testing.T) {
+	lines := []Line{
+		{ID: "a", Role: RoleUser, Text: "hello"},
+		{ID: "b", Role: RoleAgent, Text: "Good", Coming: "morning"},
+		{ID: "c", Role: RoleAgent, Text: "Good day"},
+		{ID: "d", Role: RoleUser, Text: "what i", Live: true},
+	}
+	for textOnly, want := range map[bool]string{false: ``, true: `<p>Antiphon: Good day</p>`} {
+		g := gomega.NewWithT(t)
+		g.Expect(ui.HTML(announced(Snapshot{Lines: lines, TextOnly: textOnly}))).To(gomega.HaveSuffix(`role="log" aria-label="Newest lines">` + want + `</div>`))
+		g.Expect(ui.HTML(announced(Snapshot{Lines: lines[:1], TextOnly: textOnly}))).To(gomega.ContainSubstring(`<p>You: hello</p>`))
+	}
 }

@@ -117,12 +117,16 @@ func (p *Page) onSpeaker(id string) {
 }
 
 // keys shows the keyboard shortcuts.
-func (p *Page) keys() *ui.Node {
+func (p *Page) keys(byHand bool) *ui.Node {
+	key, does := "M", "mutes and unmutes"
+	if byHand {
+		key, does = "Space", "talks while you hold it"
+	}
 	return ui.New("section").Class("panel keys").Aria("labelledby", "keys-title").Body(
 		ui.New("h2").ID("keys-title").Text("Keys"),
 		ui.New("dl").Body(
 			ui.New("dt").Body(ui.New("kbd").Text("Esc")), ui.New("dd").Text("interrupts the answer"),
-			ui.New("dt").Body(ui.New("kbd").Text("M")), ui.New("dd").Text("mutes and unmutes"),
+			ui.New("dt").Body(ui.New("kbd").Text(key)), ui.New("dd").Text(does),
 			ui.New("dt").Body(ui.New("kbd").Text("Enter")), ui.New("dd").Text("sends what you wrote"),
 		),
 	)

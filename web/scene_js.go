@@ -131,12 +131,13 @@ func (s *scene) onKey(e js.Value) {
 	}
 	switch e.Get("key").String() {
 	case "Escape":
-		if s.shown.canInterrupt() {
+		// A drawer that is open takes the key, and closes.
+		if s.shown.canInterrupt() && s.document.Call("querySelector", ":popover-open").IsNull() {
 			e.Call("preventDefault")
 			s.driver.Interrupt()
 		}
 	case "m", "M":
-		if !writing(e.Get("target")) && s.shown.Phase.InCall() && !s.shown.TextOnly {
+		if !writing(e.Get("target")) && s.shown.canSpeak() && !s.shown.ByHand {
 			e.Call("preventDefault")
 			s.driver.Mute(!s.shown.Muted)
 		}

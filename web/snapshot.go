@@ -2,6 +2,8 @@ package web
 
 // The Snapshot, from which the page is rendered.
 
+import "slices"
+
 // Phase is the state of the call that the page shows.
 // Its text is the value of data-state on #state and #page.
 type Phase string
@@ -95,6 +97,11 @@ func (p Pipeline) incomplete() (stage string) {
 	return stage
 }
 
+// builtIn reports whether the assistant of the server answers, and no language model.
+func (p Pipeline) builtIn() bool {
+	return slices.ContainsFunc(p.Components, func(c Component) bool { return stageName(c.Stage) == "Answers" && c.Name == "assistant" })
+}
+
 // Device is a microphone or a loudspeaker that the browser offers.
 type Device struct {
 	ID    string // the browser's deviceId
@@ -117,6 +124,7 @@ type Snapshot struct {
 	Progress string // what the model does before its first word, while Phase is PhaseThinking: "loading", "thinking", or nothing
 	MicAsked bool   // the browser may be asking for the microphone
 	TextOnly bool   // the call has no microphone
+	ByHand   bool   // the user holds a button to talk
 	Caption  string // what the user is saying, as far as it is understood
 	Lines    []Line
 	Trimmed  bool      // older lines have left the conversation

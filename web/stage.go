@@ -17,7 +17,8 @@ func (p *Page) stage(s Snapshot) *ui.Node {
 			ui.New("p").ID("state").Role("status").Aria("live", "polite").
 				Data("state", string(s.Phase)).Text(s.statusText()),
 			// The caption takes the hint's place, so that nothing moves.
-			ui.New("p").ID("caption").Aria("live", "polite").Text(s.Caption),
+			// A screen reader hears the line when it is final (announced), and not each of its captions.
+			ui.New("p").ID("caption").Text(s.Caption),
 			ui.New("p").ID("hint").Text(s.hintText()),
 		),
 		p.controls(s),
@@ -64,15 +65,21 @@ func (p *Page) onTalk() {
 // nothing moves when a call begins; outside a call they are disabled.
 func (p *Page) controls(s Snapshot) *ui.Node {
 	mute := ui.New("button").ID("mute").Class("control").Type("button").
-		DataFlag("muted", s.Muted).Aria("keyshortcuts", "M").Disabled(!s.Phase.InCall() || s.TextOnly)
+		DataFlag("muted", s.Muted).Aria("keyshortcuts", "M").Disabled(!s.canSpeak())
 	interrupt := ui.New("button").ID("interrupt").Class("control").Type("button").
 		Aria("keyshortcuts", "Escape").Disabled(!s.canInterrupt())
 	muteWord, muteIcon := "Mute", iconMic
 	if s.Muted {
 		muteWord, muteIcon = "Unmute", iconMicOff
 	}
+	mute.OnClick(p.onMute).Body(icon(muteIcon), ui.New("span").Text(muteWord))
+	if s.ByHand { // web/page/settings.js sees how long the user holds it
+		mute = ui.New("button").ID("hold").Class("control").Type("button").Aria("keyshortcuts", "Space").
+			Aria("pressed", strconv.FormatBool(!s.Muted)).Disabled(!s.canSpeak()).
+			Body(icon(iconMic), ui.New("span").Text("Hold to talk"))
+	}
 	return ui.New("div").Class("controls").Role("group").Aria("label", "Call controls").Body(
-		mute.OnClick(p.onMute).Body(icon(muteIcon), ui.New("span").Text(muteWord)),
+		mute,
 		ui.New("div").ID("mic-level").Class("meter").Role("meter").Aria("label", "Microphone level").
 			Aria("valuemin", "0").Aria("valuemax", "100").Aria("valuenow", "0").
 			Body(ui.New("span").Class("meter-bar")),

@@ -38,6 +38,8 @@ func (s Snapshot) listeningText() string {
 	switch {
 	case s.TextOnly:
 		return "Waiting for your message"
+	case s.ByHand && s.Muted:
+		return "Ready for you"
 	case s.Muted:
 		return "Your microphone is muted"
 	default:
@@ -106,6 +108,8 @@ func (s Snapshot) listeningHint() string {
 	switch {
 	case s.TextOnly:
 		return "This call has no microphone. Write a message."
+	case s.ByHand:
+		return "Hold the button, or the space bar, while you speak."
 	case s.Muted:
 		return "Unmute to be heard again, or write a message."
 	default:
@@ -131,6 +135,9 @@ func (s Snapshot) talkLabel() string {
 func (s Snapshot) canInterrupt() bool {
 	return s.Phase == PhaseSpeaking || s.Phase == PhaseThinking
 }
+
+// canSpeak reports whether the call has a microphone.
+func (s Snapshot) canSpeak() bool { return s.Phase.InCall() && !s.TextOnly }
 
 // stageNames are the words that the page shows for the stages of a pipeline.
 var stageNames = map[string]string{"transcriber": "Recognition", "model": "Answers", "synthesizer": "Voice"}

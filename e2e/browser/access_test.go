@@ -5,6 +5,7 @@ package browser_test
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -61,4 +62,51 @@ func (p *talk) still() {
 	p.g.Eventually(func(g gomega.Gomega) {
 		g.Expect(rig.Evaluate[int](p.Tab, `document.getAnimations().filter((a) => a instanceof CSSTransition).length`)).To(gomega.BeZero())
 	}).Should(gomega.Succeed())
+}
+
+// announcements keeps the texts that a screen reader reads by itself: those that appear in a live region.
+const announcements = `(() => {
+	globalThis.told = [];
+	const live = '[aria-live]:not([aria-live="off"]), [role="status"], [role="log"], [role="alert"]';
+	new MutationObserver((all) => {
+		for (const { target, addedNodes } of all) {
+			const region = (target.closest ? target : target.parentElement)?.closest(live);
+			const text = [...addedNodes].map((n) => n.textContent).join("") || target.textContent;
+			if (region && text && told.at(-1) !== text) told.push(text);
+		}
+	}).observe(document.body, { subtree: true, childList: true, characterData: true });
+	return true;
+})()`
+
+// A screen reader hears the states of the call and what was understood, once, and no captions.
+func TestAScreenReaderHearsStatesAndFinalLines(t *testing.T) {
+	t.Parallel()
+	g := matching(t)
+	s := scriptedServer(t, g)
+	p := open(t, g, launch(t, g, rig.Options{}), s.URL)
+	p.evaluates(announcements)
+	p.evaluates(`(() => {
+		globalThis.captions = 0;
+		new MutationObserver(() => captions++).observe(document.querySelector("#caption"), { subtree: true, childList: true, characterData: true });
+		return true;
+	})()`)
+	p.call()
+	p.says(tones(t, g, "the ships are in the harbour"))
+	p.answered("You said: the ships are in the harbour")
+	p.reaches("listening")
+	p.hangUp()
+	p.evaluates(`captions > 1`)
+	g.Expect(rig.Evaluate[[]string](p.Tab, "told")).To(gomega.And(
+		gomega.ContainElements("Connecting", "Listening", "You are speaking", "Speaking", "Ready when you are"),
+		gomega.ContainElement("You: the ships are in the harbour"),
+		gomega.HaveEach(gomega.Not(gomega.HavePrefix("Antiphon:"))),
+		gomega.WithTransform(func(told []string) (n int) {
+			for _, text := range told {
+				if strings.Contains(text, "ship") {
+					n++
+				}
+			}
+			return n
+		}, gomega.Equal(1)),
+	))
 }

@@ -71,8 +71,8 @@ func (p *talk) fits(name string, size size) {
 		p.g.Eventually(func(g gomega.Gomega) {
 			f = p.frame(g, "#talk")
 			g.Expect(f.Width).To(gomega.BeEquivalentTo(size.width))
-			g.Expect(rig.Evaluate[int](p.Tab, `document.getAnimations().filter((a) => a instanceof CSSTransition).length`)).To(gomega.BeZero())
 		}).Should(gomega.Succeed())
+		p.still()
 		p.picture(fmt.Sprintf("%s-%d-%s", name, size.width, scheme))
 		p.g.Expect(f.Content).To(gomega.BeNumerically("<=", f.Width), "%s at %d px scrolls sideways", name, size.width)
 		p.g.Expect(f.Left).To(gomega.BeNumerically(">=", 0))

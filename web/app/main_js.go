@@ -2,12 +2,16 @@
 // browser only: see web/internal/build.
 package main
 
-import "github.com/antiphon-rt/antiphon/web"
+import (
+	"log"
+
+	"github.com/antiphon-rt/antiphon/web"
+)
 
 func main() {
 	client, err := web.NewBrowserClient()
 	if err != nil {
-		panic(err) // package log takes 10 kB of the program, compressed
+		log.Fatal(err)
 	}
 	web.Run(client)
 }

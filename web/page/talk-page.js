@@ -2,6 +2,8 @@
 // for as long as the page is open, so an end is a fault, after which nothing on the page answers.
 
 import { folder, load } from "../../sdk/npm/program.js";
+import { settings } from "./settings.js";
+import "./transcript.js";
 
 /* global VERSION */
 
@@ -14,7 +16,8 @@ const stored = (f) => {
   }
 };
 
-const keys = {
+const host = {
+  ...settings,
   key: () => stored((storage) => storage.getItem("antiphon-key")),
   keepKey: (key) => stored((storage) => storage.setItem("antiphon-key", key)),
 };
@@ -40,8 +43,23 @@ const stopped = (error) => {
   );
 };
 
+// A browser that can install the page as an app says so. Then the page offers it (#install).
+let offer;
+const offered = (event) => {
+  event?.preventDefault();
+  offer = event;
+  document.documentElement.toggleAttribute("data-installable", Boolean(event));
+};
+addEventListener("beforeinstallprompt", offered);
+addEventListener("appinstalled", () => offered());
+document.addEventListener("click", ({ target }) => {
+  if (!offer || !target.closest("#install")) return;
+  offer.prompt()?.catch(() => {}); // the user may say no
+  offered(); // it can be asked once
+});
+
 navigator.serviceWorker?.register("/app-worker.js").catch(() => {}); // the page works without it
-load(folder(new URL("/", location.href).href, VERSION), "talk-page.wasm", keys).then((program) => {
+load(folder(new URL("/", location.href).href, VERSION), "talk-page.wasm", host).then((program) => {
   program.crash.add(stopped);
   setInterval(program.tidy, 5000);
 }, stopped);

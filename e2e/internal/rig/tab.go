@@ -269,3 +269,14 @@ func (t *Tab) Heap() (float64, error) {
 		return used.UsedSize, err
 	})
 }
+
+// Uninstallable returns why the browser cannot install the page as an app; empty if it can.
+func (t *Tab) Uninstallable() ([]string, error) {
+	return run(t, func(ctx context.Context, target *chromedp.Target) (reasons []string, err error) {
+		found, err := cdp.Call(ctx, target, page.GetInstallabilityErrors, cdp.Empty{})
+		for _, e := range found.InstallabilityErrors {
+			reasons = append(reasons, e.ErrorID)
+		}
+		return reasons, err
+	})
+}

@@ -25,7 +25,7 @@ type Screen struct {
 // numbered is the property of an element with the number of its node.
 const numbered = "antiphonNode"
 
-// NewScreen returns a screen that takes the place of everything in the document's body.
+// NewScreen returns a screen for the document's element #page, in whose place it shows its first tree.
 func NewScreen() *Screen {
 	document := js.Global().Get("document")
 	s := &Screen{document: document, place: document.Get("body"), listening: map[int]*Node{}}
@@ -43,7 +43,7 @@ func NewScreen() *Screen {
 func (s *Screen) Show(n *Node) {
 	if s.shown == nil {
 		s.make(n)
-		s.place.Call("replaceChildren", n.element.Value)
+		s.named("page").Call("replaceWith", n.element.Value)
 	} else {
 		s.change(s.shown, n)
 	}
