@@ -54,17 +54,24 @@ func TestLevelsAreMeasured(t *testing.T) {
 				worklet.Call("post", p.tone(mic), p.tone(agent))
 			}
 		}
+		measured := func() sdk.PeerEvent { // the detector may take so loud a tone for speech
+			for {
+				if levels, are := (<-told).(sdk.LevelsMeasured); are {
+					return levels
+				}
+			}
+		}
 		// the power of a sine of 0.1 is -23 dBFS
 		post(0.1, 0.1)
-		<-told // begins with the silence before
-		p.g.Expect(<-told).To(gomega.HaveField("Levels", gomega.And(
+		measured() // begins with the silence before
+		p.g.Expect(measured()).To(gomega.HaveField("Levels", gomega.And(
 			gomega.HaveField("Mic", gomega.BeNumerically("~", 37./60, 0.02)),
 			gomega.HaveField("Agent", gomega.BeNumerically("~", 37./60, 0.02)))), "%d Hz", rate)
 		call.SetMuted(true)
 		p.g.Expect(p.last("tracks").Get("enabled").Bool()).To(gomega.BeFalse())
 		post(0.1, 0)
-		<-told // begins with the agent's sound before
-		p.g.Expect(<-told).To(gomega.Equal(sdk.LevelsMeasured{}))
+		measured() // begins with the agent's sound before
+		p.g.Expect(measured()).To(gomega.Equal(sdk.LevelsMeasured{}))
 		p.g.Expect(call.Close()).To(gomega.Succeed())
 		p.g.Expect(worklet.Get("port").Get("posted").Index(0).String()).To(gomega.Equal("close"))
 		p.g.Eventually(LiveFuncs).Should(gomega.BeZero())
