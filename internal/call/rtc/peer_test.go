@@ -316,7 +316,8 @@ func TestCallHearsANewStream(t *testing.T) {
 		c.say(t, code(t, newTestEncoder(t), tone(440, 10*FrameSize)))
 		g.Eventually(func() uint64 { return p.Stats().PacketsReceived }, soon).Should(gomega.Equal(uint64(10 * (1 + i))))
 	}
-	r.do(func() { g.Expect(len(r.audio)).To(gomega.BeNumerically(">=", 30*FrameSize)) })
+	heard := func() (n int) { r.do(func() { n = len(r.audio) }); return n }
+	g.Eventually(heard, soon).Should(gomega.BeNumerically(">=", 30*FrameSize))
 }
 
 // TestCallHearsAFormerStream checks that a client is heard that returns to an SSRC that it has sent before.
