@@ -28,6 +28,7 @@ var styleFiles embed.FS
 type bundle struct {
 	version string // changes when anything in the bundle does
 	assets  map[string]asset.Asset
+	colours []byte // the first style sheet, which the documents share
 }
 
 // loadBundle reads the embedded files: the style sheets as one, the icons, the service worker.
@@ -37,6 +38,9 @@ func loadBundle() (*bundle, error) {
 	fmt.Fprintln(sum, pagescript.Version())
 	var sheet bytes.Buffer
 	err := eachFile(styleFiles, func(_ string, content []byte) {
+		if b.colours == nil {
+			b.colours = content
+		}
 		sheet.Write(content)
 		sheet.WriteByte('\n')
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/asset"
 	"github.com/antiphon-rt/antiphon/internal/pagescript"
+	"github.com/antiphon-rt/antiphon/web/internal/docsite"
 	"github.com/antiphon-rt/antiphon/web/internal/ui"
 )
 
@@ -59,8 +60,8 @@ const installed = `{"short_name":"Antiphon","name":"Antiphon","description":"A c
 //go:embed drawer.html
 var drawer string
 
-// Handler serves the Talk page at "/" and all its files. It answers
-// 404 for every path that is not its own.
+// Handler serves the Talk page at "/" and all its files, and the documents at "/docs/". It answers
+// 404 for every other path.
 //
 // Files whose address holds the bundle's version may be kept for ever; all
 // others are checked with the server each time, so that an upgraded server
@@ -70,7 +71,7 @@ func Handler(o Options) http.Handler {
 	if err != nil {
 		panic(err) // the files are a part of this program
 	}
-	s := &site{bundle: b, script: pagescript.Handler(), named: map[string]asset.Asset{
+	s := &site{bundle: b, script: pagescript.Handler(), docs: docsite.Handler(b.colours), named: map[string]asset.Asset{
 		"/app-worker.js": b.assets["app-worker.js"],
 		"/favicon.ico":   b.assets["icon-192.png"],
 	}}
@@ -101,6 +102,7 @@ type site struct {
 	pageVersion string
 	named       map[string]asset.Asset // the files whose address never changes
 	script      http.Handler           // the files of package script: those for other pages, and the page's own program
+	docs        http.Handler
 }
 
 // ServeHTTP answers a request for the page or one of its files.
@@ -117,6 +119,10 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if a, ok := s.named[r.URL.Path]; ok {
 		a.Send(w, r, s.bundle.version, asset.CacheCheck)
+		return
+	}
+	if strings.HasPrefix(r.URL.Path+"/", docsite.Prefix) {
+		s.docs.ServeHTTP(w, r)
 		return
 	}
 	if pagescript.Serves(r.URL.Path) {
@@ -142,5 +148,5 @@ func (s *site) serveFile(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	http.Error(w, "there is no such page here: the Talk page is at /", http.StatusNotFound)
+	http.Error(w, "there is no such page here: the Talk page is at /, and the documents are at /docs/", http.StatusNotFound)
 }

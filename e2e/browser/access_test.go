@@ -42,6 +42,25 @@ func TestAxeFindsNothing(t *testing.T) {
 	}
 }
 
+// axe-core finds nothing on a page of the documents with results of a search, which fits the window. The search leads to the heading.
+func TestTheDocuments(t *testing.T) {
+	t.Parallel()
+	g := matching(t)
+	tab, err := launch(t, g, rig.Options{}).Open(scriptedServer(t, g).URL + "/docs/models")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	p := &talk{Tab: tab, t: t, g: g}
+	t.Cleanup(p.leave)
+	p.evaluates(`(() => { const field = document.forms.search.words; field.value = "idempotent requests"; field.dispatchEvent(new Event("input", { bubbles: true })); return true; })()`)
+	p.evaluates(`document.querySelectorAll("#found a").length > 0`)
+	for _, size := range []size{{1440, 900}, {390, 844}} {
+		p.accessible("docs", size)
+		p.picture(fmt.Sprintf("docs-%d-dark", size.width))
+		p.evaluates(`document.documentElement.scrollWidth <= innerWidth`)
+	}
+	p.evaluates(`document.forms.search.requestSubmit() ?? true`)
+	p.evaluates(`location.pathname === "/docs/once"`)
+}
+
 // accessible checks with axe-core, in both colour schemes.
 func (p *talk) accessible(name string, size size) {
 	p.t.Helper()
