@@ -61,7 +61,7 @@ func TestEveryFileOfThePageIsThere(t *testing.T) {
 	h := Handler(Options{})
 	html := get(h, "/").Body.String()
 	links := regexp.MustCompile(`(?:href|src)="(/[^"]+)"`).FindAllStringSubmatch(html, -1)
-	g.Expect(links).To(gomega.HaveLen(5))
+	g.Expect(links).To(gomega.HaveLen(6))
 	for _, l := range links {
 		g.Expect(get(h, l[1]).Code).To(gomega.Equal(http.StatusOK), l[1])
 	}
@@ -139,7 +139,7 @@ func TestUpgradeGivesEveryFileANewAddress(t *testing.T) {
 func TestOnlyThePageIsServed(t *testing.T) {
 	g := gomega.NewWithT(t)
 	h := Handler(Options{})
-	for _, path := range []string{"/nothing", "/web/", "/web/app.wasm", "/web/../handler.go", "/app.wasm", "/robots.txt"} {
+	for _, path := range []string{"/nothing", "/docsx", "/web/", "/web/app.wasm", "/web/../handler.go", "/app.wasm", "/robots.txt"} {
 		w := get(h, path)
 		g.Expect(w.Code).To(gomega.Equal(http.StatusNotFound), path)
 		g.Expect(w.Body.String()).To(gomega.ContainSubstring("the Talk page is at /"), path)

@@ -79,6 +79,7 @@ func masthead() *ui.Node {
 		ui.New("h1").Class("wordmark").Body(icon(iconMark), ui.New("span").Text("Antiphon")),
 		ui.New("p").Class("motto").Text("A conversation you can interrupt."),
 		ui.New("div").Class("masthead-tools").Body(
+			ui.New("a").Class("tool").Attr("href", "/docs/").Text("Docs"),
 			ui.New("button").ID("install").Class("tool").Type("button").Attr("title", "Install this page as an app").Text("Install"),
 			ui.New("button").Class("tool").Type("button").Attr("popovertarget", "settings").Body(icon(iconSettings), ui.New("span").Class("tool-label").Text("Settings")),
 		),
