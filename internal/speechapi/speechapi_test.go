@@ -132,7 +132,7 @@ func TestTranscription(t *testing.T) {
 	_, media, text = d.transcribe(said("hello there"), "response_format=text")
 	d.g.Expect([]string{media, text}).To(gomega.Equal([]string{"text/plain; charset=utf-8", "hello there\n"}))
 	_, _, text = d.transcribe(said("hello there"), "response_format=verbose_json")
-	d.g.Expect(text).To(gomega.And(gomega.ContainSubstring(`"duration":`), gomega.ContainSubstring(`"words":[`)))
+	d.g.Expect(text).To(gomega.And(gomega.ContainSubstring(`"duration":`), gomega.ContainSubstring(`"segments":[`)))
 	_, _, text = d.transcribe(wav.Header(16000, 0))
 	d.g.Expect(text).To(gomega.ContainSubstring(`"text":""`))
 }
@@ -210,9 +210,9 @@ func TestWrongRequests(t *testing.T) {
 		"body_too_large": func() (int, string, string) {
 			return d.transcribe(append(wav.Header(48000, 27<<20), make([]byte, 27<<20)...))
 		},
-		"want json, text or verbose": func() (int, string, string) { return d.transcribe(said("a"), "response_format=srt") },
-		"stream: \"maybe\"":          func() (int, string, string) { return d.transcribe(said("a"), "stream=maybe") },
-		"prompt: longer than 4 kB":   func() (int, string, string) { return d.transcribe(said("a"), "prompt="+strings.Repeat("x", 5000)) },
+		"want json, text, verbose_json, srt, vtt": func() (int, string, string) { return d.transcribe(said("a"), "response_format=diarized_json") },
+		"stream: \"maybe\"":                       func() (int, string, string) { return d.transcribe(said("a"), "stream=maybe") },
+		"prompt: longer than 4 kB":                func() (int, string, string) { return d.transcribe(said("a"), "prompt="+strings.Repeat("x", 5000)) },
 		"want a form with a file": func() (int, string, string) {
 			return d.do(http.MethodPost, "audio/transcriptions", "application/json", []byte("{}"))
 		},

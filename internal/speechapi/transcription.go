@@ -20,10 +20,13 @@ import (
 
 // transcriptionRequest is a request for a transcript.
 type transcriptionRequest struct {
-	config pipeline.TranscribeConfig
-	format string // "json", "text" or "verbose_json"
-	stream bool
-	pcm    []int16 // the recording at pipeline.InputRate; nil until the file was read
+	config   pipeline.TranscribeConfig
+	language string // as the request names it
+	format   string
+	words    bool // the request asks for the times of words
+	segments bool // the request asks for the times of segments
+	stream   bool
+	pcm      []int16 // the recording at pipeline.InputRate; nil until the file was read
 }
 
 // Transcription answers a request for a transcript.
@@ -43,6 +46,9 @@ func (h *Handler) Transcription(w http.ResponseWriter, r *http.Request, principa
 			return bad("language", "%v", err)
 		}
 		q.config = supported
+		if param := q.needsTimes(); param != "" && !supported.Words {
+			return noTimes(param)
+		}
 	}
 	if q.stream {
 		return h.streamTranscript(w, r, q)
@@ -55,8 +61,7 @@ func (h *Handler) Transcription(w http.ResponseWriter, r *http.Request, principa
 	if err != nil {
 		return stageProblem(err)
 	}
-	writeTranscript(w, q, last)
-	return nil
+	return writeTranscript(w, q, last)
 }
 
 // readTranscription reads the form of a request.
@@ -66,7 +71,7 @@ func readTranscription(w http.ResponseWriter, r *http.Request) (q transcriptionR
 	if err != nil {
 		return q, &answer.Problem{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type", Message: "want a form with a file (multipart/form-data)"}
 	}
-	q.format = "json"
+	q.format = formatJSON
 	for {
 		part, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -79,10 +84,7 @@ func readTranscription(w http.ResponseWriter, r *http.Request) (q transcriptionR
 			return q, p
 		}
 	}
-	if q.pcm == nil {
-		return q, bad("file", "the form has no file")
-	}
-	return q, nil
+	return q, q.check()
 }
 
 // take reads one part of the form. Fields that change nothing here, such as temperature, are read over.
@@ -103,18 +105,17 @@ func (q *transcriptionRequest) take(part *multipart.Part) *answer.Problem {
 	case "model":
 		q.config.Model = text
 	case "language":
-		q.config.Language = text
+		q.config.Language, q.language = text, text
 	case "prompt":
 		q.config.Prompt = text
 	case "stream":
 		if q.stream, err = strconv.ParseBool(text); err != nil {
 			return bad(name, "%q; want true or false", text)
 		}
-	case "response_format":
-		if text != "json" && text != "text" && text != "verbose_json" {
-			return bad(name, "%q; want json, text or verbose_json", text)
-		}
-		q.format = text
+	case fieldFormat:
+		return q.takeFormat(text)
+	case fieldTimes, fieldTimes + "[]":
+		return q.takeTimes(text)
 	}
 	return nil
 }
@@ -213,21 +214,17 @@ const textWithin = 15 * time.Second
 var errNoText = errors.New("it ended without a text")
 
 // writeTranscript answers with the whole transcript.
-func writeTranscript(w http.ResponseWriter, q transcriptionRequest, last pipeline.TranscriptResult) {
-	seconds := float64(len(q.pcm)) / pipeline.InputRate
+func writeTranscript(w http.ResponseWriter, q transcriptionRequest, last pipeline.TranscriptResult) *answer.Problem {
 	switch q.format {
-	case "text":
+	case formatText:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, last.Text+"\n")
-	case "verbose_json":
-		words := make([]map[string]any, 0, len(last.Words))
-		for _, word := range last.Words {
-			words = append(words, map[string]any{"word": word.Text, "start": word.Start.Seconds(), "end": word.End.Seconds()})
-		}
-		answer.JSON(w, http.StatusOK, map[string]any{"task": "transcribe", "language": q.config.Language, "duration": seconds, "text": last.Text, "words": words})
+	case formatJSON:
+		answer.JSON(w, http.StatusOK, map[string]any{"text": last.Text, "usage": usage(float64(len(q.pcm)) / pipeline.InputRate)})
 	default:
-		answer.JSON(w, http.StatusOK, map[string]any{"text": last.Text, "usage": usage(seconds)})
+		return writeTimed(w, q, last)
 	}
+	return nil
 }
 
 // usage is how much was transcribed, as the protocol writes it.

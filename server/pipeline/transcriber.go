@@ -22,6 +22,7 @@ type TranscribeConfig struct {
 	Language string // ISO 639-1, such as "en"
 	Prompt   string // words to expect
 	Live     bool   // return partial results, EOU and Backchannel too
+	Words    bool   // return the Words of the final result with their times; an engine that does not know them clears it in NegotiateConfig
 }
 
 // WordScorer is a Transcriber that says whether it knows the probabilities of words.

@@ -45,6 +45,7 @@ type Info struct {
 	Live   bool   `json:"live"`             // the engine has partial results
 	Probs  bool   `json:"probs,omitempty"`  // the engine knows the probabilities of words
 	Ends   bool   `json:"ends,omitempty"`   // the engine has boundaries
+	Times  bool   `json:"times,omitempty"`  // the engine knows the times of words
 	Rate   int    `json:"rate,omitempty"`   // of the audio of a Speaker, in samples a second
 }
 
@@ -54,6 +55,7 @@ type Config struct {
 	Language string `json:"language,omitempty"` // ISO 639-1; empty: the default of the engine
 	Prompt   string `json:"prompt,omitempty"`   // words to expect
 	Live     bool   `json:"live"`               // the server wants partial results
+	Words    bool   `json:"words,omitempty"`    // the server wants the times of words
 }
 
 // Boundary says what has ended in the speech.

@@ -31,10 +31,16 @@ func (p *inProcess) Scores() bool { return p.engine.Info().Probs }
 // ReportsEnds implements pipeline.EndReporter.
 func (p *inProcess) ReportsEnds() bool { return p.engine.Info().Ends }
 
+// NegotiateConfig implements pipeline.ConfigNegotiator.
+func (p *inProcess) NegotiateConfig(c pipeline.TranscribeConfig) (pipeline.TranscribeConfig, error) {
+	c.Words = c.Words && p.engine.Info().Times
+	return c, nil
+}
+
 // Open implements pipeline.Transcriber.
 func (p *inProcess) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	s, err := p.engine.Open(ctx, Config{Model: c.Model, Language: c.Language, Prompt: c.Prompt, Live: c.Live})
+	s, err := p.engine.Open(ctx, Config{Model: c.Model, Language: c.Language, Prompt: c.Prompt, Live: c.Live, Words: c.Words})
 	if err != nil {
 		cancel()
 		if errors.Is(err, ErrUnimplemented) {

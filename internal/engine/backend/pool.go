@@ -160,7 +160,7 @@ func (p *Pool) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.
 	ctx, cancel := context.WithCancel(ctx)
 	u := &utterance{
 		recognition: newRecognition(c.Live, cancel), pool: p, ctx: ctx, leave: leave,
-		config: Config{Model: c.Model, Language: c.Language, Prompt: c.Prompt, Live: c.Live},
+		config: Config{Model: c.Model, Language: c.Language, Prompt: c.Prompt, Live: c.Live, Words: c.Words},
 	}
 	if err := u.begin(); err != nil {
 		cancel()

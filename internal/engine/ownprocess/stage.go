@@ -107,15 +107,18 @@ func (s *Stage) Synthesize(ctx context.Context, u pipeline.Utterance, emit func(
 }
 
 // EnglishRecogniser is a recogniser whose model understands English only and takes no prompt.
-type EnglishRecogniser struct{ *Stage }
+type EnglishRecogniser struct {
+	*Stage
+	Times bool // the engine knows the times of words
+}
 
 // NegotiateConfig implements pipeline.ConfigNegotiator.
-func (EnglishRecogniser) NegotiateConfig(c pipeline.TranscribeConfig) (pipeline.TranscribeConfig, error) {
+func (e EnglishRecogniser) NegotiateConfig(c pipeline.TranscribeConfig) (pipeline.TranscribeConfig, error) {
 	base, _, _ := strings.Cut(strings.ToLower(c.Language), "-")
 	if base != "" && base != "en" {
 		return c, fmt.Errorf("the recogniser understands English, not %q: want \"en\", or leave it out", c.Language)
 	}
-	c.Prompt = ""
+	c.Prompt, c.Words = "", c.Words && e.Times
 	return c, nil
 }
 

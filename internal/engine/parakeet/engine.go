@@ -42,7 +42,7 @@ func NewEngine(library, model string) (*Engine, error) {
 
 func (e *Engine) Info() backend.Info {
 	return backend.Info{
-		Name: "parakeet", Detail: fmt.Sprintf("%s, parakeet.cpp's C interface %d", e.name, e.version), Live: e.streams, Probs: e.streams,
+		Name: "parakeet", Detail: fmt.Sprintf("%s, parakeet.cpp's C interface %d", e.name, e.version), Live: e.streams, Probs: e.streams, Times: e.streams,
 	}
 }
 

@@ -148,9 +148,10 @@ func (r *recogniser) Open(ctx context.Context, c pipeline.TranscribeConfig) (pip
 	return r.Stage.Open(ctx, c)
 }
 
-// NegotiateConfig implements pipeline.ConfigNegotiator. The library takes no prompt.
+// NegotiateConfig implements pipeline.ConfigNegotiator. The library takes no prompt. Only a model that streams has the times of words, and
+// none is known before a process has started.
 func (r *recogniser) NegotiateConfig(c pipeline.TranscribeConfig) (pipeline.TranscribeConfig, error) {
-	c.Prompt = ""
+	c.Prompt, c.Words = "", c.Words && r.Pool.Info().Times
 	return c, nil
 }
 

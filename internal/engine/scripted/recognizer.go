@@ -31,7 +31,7 @@ type engine struct {
 }
 
 func (e *engine) Info() backend.Info {
-	return backend.Info{Name: "scripted", Detail: "test signal, length of speech", Live: !e.rules.Offline, Probs: e.rules.Logprobs, Ends: true}
+	return backend.Info{Name: "scripted", Detail: "test signal, length of speech", Live: !e.rules.Offline, Probs: e.rules.Logprobs, Ends: true, Times: true}
 }
 
 func (e *engine) Close() error { return nil }
@@ -40,7 +40,7 @@ func (e *engine) Open(_ context.Context, c backend.Config) (backend.Stream, erro
 	if c.Live && e.rules.Offline {
 		return nil, backend.ErrUnimplemented
 	}
-	s := &stream{rules: e.rules}
+	s := &stream{rules: e.rules, timed: c.Words}
 	s.demod.analyser = e.analyser
 	return s, nil
 }
@@ -48,6 +48,7 @@ func (e *engine) Open(_ context.Context, c backend.Config) (backend.Stream, erro
 // stream is one utterance.
 type stream struct {
 	rules *TranscriberRules
+	timed bool // the caller wants words
 	demod demodulator
 	frame []float32 // samples of the last frame, which is not complete
 	level []float32 // level of each 10 ms, in dBFS
@@ -127,11 +128,11 @@ func (s *stream) Finish(ctx context.Context) (backend.Result, error) {
 // certainty is the probability of each word where Logprobs is set.
 const certainty = 0.9
 
-// words returns the words of the text, spread evenly over the speech; nil where the script does not ask for them.
+// words returns the words of the text, spread evenly over the speech; nil where neither the script nor the caller asks for them.
 func (s *stream) words(rule HearRule, text string) []backend.Word {
 	said := rule.Speakers
 	if len(said) == 0 {
-		if !s.rules.Logprobs {
+		if !s.rules.Logprobs && !s.timed {
 			return nil
 		}
 		said = []Speaker{{Text: text}}

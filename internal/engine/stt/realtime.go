@@ -73,6 +73,7 @@ func (r *Realtime) NegotiateConfig(c pipeline.TranscribeConfig) (pipeline.Transc
 	if r.endpoint.o.Model != "" {
 		c.Model = ""
 	}
+	c.Words = false // the protocol has no times of words
 	if r.endpoint.form.name != SocketOpenAI.name {
 		c.Prompt = ""
 	}

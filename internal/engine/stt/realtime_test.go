@@ -147,6 +147,7 @@ func TestRealtimeOfOpenAI(t *testing.T) {
 	g.Expect(r.Warm(t.Context())).To(gomega.Succeed())
 	g.Expect(pipetest.Last(pipetest.Hear(t, r, c, pipetest.Silence(0.05))).Text).To(gomega.BeEmpty(), "OpenAI refuses less than 0.1 s")
 	g.Expect(pipetest.Last(pipetest.Hear(t, r, c, nil))).To(gomega.Equal(pipeline.TranscriptResult{Final: true}))
+	c.Words = true
 	g.Expect(r.NegotiateConfig(c)).To(gomega.Equal(pipeline.TranscribeConfig{Live: true, Language: "en-US", Prompt: "Antiphon"}))
 }
 

@@ -147,6 +147,9 @@ func TestSettingsOfASession(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := pipeline.TranscribeConfig{Model: "whisper-1", Language: "en", Prompt: "x"}
 	g.Expect(transcriber(t, "http://a", Options{}).NegotiateConfig(c)).To(gomega.Equal(c))
+	timed, json := transcriber(t, "http://a", Options{Format: FormatVerbose}), transcriber(t, "http://a", Options{})
+	g.Expect(timed.NegotiateConfig(pipeline.TranscribeConfig{Words: true})).To(gomega.Equal(pipeline.TranscribeConfig{Words: true}))
+	g.Expect(json.NegotiateConfig(pipeline.TranscribeConfig{Words: true})).To(gomega.Equal(pipeline.TranscribeConfig{}), "a server answers json without times")
 	want := c
 	want.Model = ""
 	g.Expect(transcriber(t, "http://a", Options{Model: "m"}).NegotiateConfig(c)).To(gomega.Equal(want))

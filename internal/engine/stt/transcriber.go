@@ -38,6 +38,7 @@ func (t *Transcriber) NegotiateConfig(c pipeline.TranscribeConfig) (pipeline.Tra
 	if t.engine.o.Model != "" {
 		c.Model = ""
 	}
+	c.Words = c.Words && t.engine.Info().Times
 	return c, nil
 }
 
@@ -79,11 +80,11 @@ func (e *engine) detail() string {
 	return e.o.Model + " at " + at
 }
 
-// Info implements backend.Engine. Only whisper.cpp gives the probabilities of words.
+// Info implements backend.Engine. Only whisper.cpp gives the probabilities of words. Times of words come in the verbose format only.
 func (e *engine) Info() backend.Info {
 	return backend.Info{
 		Name: e.o.Form.name, Detail: e.detail(), Live: e.o.PartialEvery > 0,
-		Probs: e.o.Form == WhisperCPP && e.o.Format == FormatVerbose,
+		Probs: e.o.Form == WhisperCPP && e.o.Format == FormatVerbose, Times: e.o.Format == FormatVerbose,
 	}
 }
 

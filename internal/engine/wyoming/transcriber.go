@@ -47,10 +47,10 @@ func NewTranscriber(o RecogniserOptions) (*Transcriber, error) {
 	return &Transcriber{backend.InProcess(e), e}, nil
 }
 
-// NegotiateConfig implements pipeline.ConfigNegotiator. The protocol has no prompt. A session's model counts only if the service has it,
+// NegotiateConfig implements pipeline.ConfigNegotiator. The protocol has no prompt and no times of words. A session's model counts only if the service has it,
 // because clients of OpenAI name models of OpenAI's.
 func (t *Transcriber) NegotiateConfig(c pipeline.TranscribeConfig) (pipeline.TranscribeConfig, error) {
-	c.Prompt, c.Model = "", t.engine.model(c.Model)
+	c.Prompt, c.Words, c.Model = "", false, t.engine.model(c.Model)
 	if c.Model == t.engine.o.Model {
 		c.Model = ""
 	}

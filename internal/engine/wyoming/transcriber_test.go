@@ -52,7 +52,7 @@ func TestAModelOfTheSession(t *testing.T) {
 	g.Expect(tr.Warm(t.Context())).To(gomega.Succeed())
 	g.Expect(pipetest.Last(pipetest.Hear(t, tr, pipeline.TranscribeConfig{Model: "base"}, pipetest.Silence(1))).Text).To(gomega.Equal("base de 1.0 seconds"))
 	g.Expect(pipetest.Last(pipetest.Hear(t, tr, pipeline.TranscribeConfig{Model: "whisper-1"}, pipetest.Silence(1))).Text).To(gomega.Equal("<nil> de 1.0 seconds"))
-	g.Expect(tr.NegotiateConfig(pipeline.TranscribeConfig{Model: "whisper-1", Language: "en", Prompt: "x"})).To(gomega.Equal(pipeline.TranscribeConfig{Language: "en"}))
+	g.Expect(tr.NegotiateConfig(pipeline.TranscribeConfig{Model: "whisper-1", Language: "en", Prompt: "x", Words: true})).To(gomega.Equal(pipeline.TranscribeConfig{Language: "en"}))
 	g.Expect(tr.NegotiateConfig(pipeline.TranscribeConfig{Model: "base"})).To(gomega.Equal(pipeline.TranscribeConfig{Model: "base"}))
 }
 
