@@ -1,3 +1,5 @@
+//go:build !js
+
 package docsite
 
 // The pages of the documents: their links, the search, caching, and addresses without a page.
