@@ -25,6 +25,21 @@ func TestScriptInclude(t *testing.T) {
 	p.quiet()
 }
 
+// The page of README.md holds a call as it stands, and so does the script of docs/browser.md in it.
+func TestThePageOfTheReadme(t *testing.T) {
+	p := show(t, "README.md")
+	p.does(`await customElements.whenDefined("antiphon-talk"); globalThis.talk = document.querySelector("antiphon-talk"); await (await talk.start()).ready`)
+	p.does(`talk.call.send("hello there")`)
+	p.becomes(`talk.call.transcript.map((e) => e.role + ": " + e.text)`, "agent: You said: hello there")
+	p.does(`await talk.stop()`)
+	script := shown("docs/browser.md", "js")
+	p.Expect(script).To(gomega.ContainSubstring("Antiphon.connect"))
+	p.does("%s; globalThis.held = call", strings.ReplaceAll(script, written, p.text(`talk.getAttribute("server")`)))
+	p.becomes(`held.transcript.map((e) => e.role + ": " + e.text)`, "agent: You said: hello")
+	p.does(`await held.close()`)
+	p.quiet()
+}
+
 // Only speech while the button is held is a turn.
 func TestPushToTalk(t *testing.T) {
 	p := show(t, "push-to-talk")

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,7 +36,15 @@ type page struct {
 	t *testing.T
 }
 
-// show opens the page of an example. It replaces the server's address in the files, and nothing else.
+// shown returns the first block of code of a document in a language.
+func shown(document, language string) string {
+	text, _ := os.ReadFile(filepath.Join(root, document)) // the caller finds that there is none
+	_, after, _ := strings.Cut(string(text), "```"+language+"\n")
+	block, _, _ := strings.Cut(after, "```")
+	return block
+}
+
+// show opens the page of an example, or the page that a document shows. It replaces the server's address in the files, and nothing else.
 func show(t *testing.T, folder string) *page {
 	t.Helper()
 	p := &page{WithT: gomega.NewWithT(t), t: t}
@@ -46,7 +55,10 @@ func show(t *testing.T, folder string) *page {
 			name = "/index.html"
 		}
 		content, err := os.ReadFile(filepath.Join(root, "examples", folder, filepath.FromSlash(name)))
-		if err != nil {
+		if block := shown(folder, "html"); block != "" && name == "/index.html" {
+			content, err = []byte(block), nil
+		}
+		if err != nil && name != "/favicon.ico" {
 			http.NotFound(w, r)
 			return
 		}
