@@ -33,6 +33,8 @@ const (
 	// admittedFor is how long a caller with credentials is known by its address after its last message, and maxAdmitted how many are.
 	admittedFor = time.Hour
 	maxAdmitted = 4096
+	// bytesPerSecond and bytesAtOnce bound the messages of a trunk, for each call that it may have. A datagram counts perDatagram more: sipgo remembers each request for 32 s.
+	bytesPerSecond, bytesAtOnce, perDatagram = 4 << 10, 32 << 10, 1 << 10
 )
 
 const realm = "antiphon"
@@ -47,7 +49,8 @@ type door struct {
 	admitted map[netip.AddrPort]admission
 	used     map[string]use // by nonce
 	tries    map[netip.Prefix]bucket
-	swept    time.Time // when the full budgets were removed last
+	bytes    map[string]bucket // by trunk
+	swept    time.Time         // when the full budgets were removed last
 }
 
 // admission is a caller with credentials.
@@ -62,14 +65,19 @@ type use struct {
 	until time.Time
 }
 
-// bucket is a budget of messages.
+// bucket is a budget of messages, or of bytes.
 type bucket struct {
 	left float64
 	at   time.Time
 }
 
+// refill adds what a budget gets in the time since it was used.
+func (b *bucket) refill(now time.Time, perSecond, most float64) {
+	b.left, b.at = min(most, b.left+now.Sub(b.at).Seconds()*perSecond), now
+}
+
 func newDoor(trunks []Trunk, now func() time.Time) *door {
-	d := &door{trunks: trunks, now: now, admitted: map[netip.AddrPort]admission{}, used: map[string]use{}, tries: map[netip.Prefix]bucket{}}
+	d := &door{trunks: trunks, now: now, admitted: map[netip.AddrPort]admission{}, used: map[string]use{}, tries: map[netip.Prefix]bucket{}, bytes: map[string]bucket{}}
 	_, _ = rand.Read(d.secret[:]) // it never fails
 	return d
 }
@@ -108,14 +116,32 @@ func (d *door) try(from netip.Addr) bool {
 	if !ok {
 		b = bucket{triesAtOnce, now}
 	}
-	b.left = min(triesAtOnce, b.left+now.Sub(b.at).Seconds()*triesPerSecond)
-	b.at = now
+	b.refill(now, triesPerSecond, triesAtOnce)
 	enough := b.left >= 1
 	if enough {
 		b.left--
 	}
 	d.tries[network] = b
 	return enough
+}
+
+// spend takes bytes from the budget of a trunk. If there is nothing left it takes none, and returns how long to wait.
+func (d *door) spend(t *Trunk, n int) (wait time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	rate, most := float64(bytesPerSecond*t.limit()), float64(bytesAtOnce*t.limit())
+	b, ok := d.bytes[t.Name]
+	if !ok {
+		b = bucket{most, d.now()}
+	}
+	b.refill(d.now(), rate, most)
+	if b.left > 0 {
+		b.left -= float64(n)
+	} else {
+		wait = time.Duration((1 - b.left) / rate * float64(time.Second))
+	}
+	d.bytes[t.Name] = b
+	return wait
 }
 
 // forget removes the budgets that are full again, at most once a second: each forged address would cost a look at all of them. The caller holds mu.

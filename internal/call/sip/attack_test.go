@@ -1,12 +1,16 @@
 package sip
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/netip"
+	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/emiago/sipgo/sip"
 	"github.com/icholy/digest"
@@ -137,4 +141,81 @@ func TestLargeMessage(t *testing.T) {
 	}
 	<-lines
 	newTelephone(t, s).call(lines)
+}
+
+// A trunk, or who forges its address, does not fill the memory with requests: sipgo remembers each of them for 32 s. Another trunk has a budget of its own.
+func TestFloodOfATrunk(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	now := time.Unix(1_800_000_000, 0)
+	flood, calm := &Trunk{Name: "flood", Calls: 2}, &Trunk{Name: "calm"}
+	d := newDoor(nil, func() time.Time { return now })
+	taken := 0
+	for range 1000 {
+		if d.spend(flood, 1<<10) == 0 {
+			taken++
+		}
+	}
+	g.Expect(taken).To(Equal(2*bytesAtOnce>>10), "what two calls may send at once")
+	g.Expect(d.spend(calm, 1<<10)).To(BeZero())
+	now = now.Add(d.spend(flood, 1<<10))
+	g.Expect(d.spend(flood, 1<<10)).To(BeZero())
+	g.Expect(d.spend(flood, 1<<10)).To(BeNumerically(">", 0))
+
+	socket := func(at string) net.PacketConn {
+		c, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", at+":0")
+		g.Expect(err).NotTo(HaveOccurred())
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	at := func(name, network string) Trunk {
+		return Trunk{Name: name, Networks: []netip.Prefix{netip.MustParsePrefix(network)}}
+	}
+	d = newDoor([]Trunk{at("flood", "127.0.0.2/32"), at("calm", "127.0.0.3/32")}, d.now)
+	for d.spend(&d.trunks[0], 1<<10) == 0 {
+	}
+	server := socket("127.0.0.1")
+	for _, from := range []string{"127.0.0.2", "127.0.0.3"} {
+		_, err := socket(from).WriteTo([]byte(from), server.LocalAddr())
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	got := make([]byte, 64)
+	n, _, err := newDatagrams(server, d).ReadFrom(got)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(got[:n])).To(Equal("127.0.0.3"), "the server takes nothing more of the other trunk")
+}
+
+// A caller over TCP that sends requests and reads no answer loses its connection: each answer that waits holds a goroutine.
+func TestAPeerThatDoesNotRead(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	near, far := net.Pipe()
+	defer func() { _ = far.Close() }()
+	l := newConnections(nil, newDoor(desk, time.Now))
+	c := &connection{Conn: near, of: l, closed: make(chan struct{})}
+	answers := make(chan error, maxWaiting/512+1)
+	for range cap(answers) {
+		go func() {
+			_, err := c.Write(make([]byte, 512))
+			answers <- err
+		}()
+	}
+	slow := 0
+	for range cap(answers) {
+		if errors.Is(<-answers, errSlow) {
+			slow++
+		}
+	}
+	g.Expect(slow).To(BeNumerically(">", 0))
+	g.Expect(c.closed).To(BeClosed())
+
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		defer func() { _ = far.Close() }()
+		c, began := &connection{Conn: near, of: l, closed: make(chan struct{})}, time.Now()
+		_, err := c.Write([]byte("answer"))
+		NewWithT(t).Expect(err).To(MatchError(os.ErrDeadlineExceeded))
+		NewWithT(t).Expect(time.Since(began)).To(Equal(writeTime))
+		NewWithT(t).Expect(c.closed).To(BeClosed())
+	})
 }

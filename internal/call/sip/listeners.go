@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/emiago/sipgo/sip"
@@ -45,6 +46,8 @@ func (c *datagrams) ReadFrom(b []byte) (int, net.Addr, error) {
 		switch {
 		case t == nil:
 			passes, answer = c.door.pass(c.buf[:n], from)
+		case c.door.spend(t, n+perDatagram) > 0:
+			passes = false // the trunk sends it again
 		case !passes:
 			answer = tooLarge(c.buf[:n])
 		}
@@ -84,6 +87,9 @@ const (
 	maxConnections  = 512
 	connectionsEach = 16  // of one network of strangers
 	connectionsMost = 128 // of one network of a trunk
+	maxChunk        = 4 << 10
+	maxWaiting      = 256 << 10 // bytes that wait for a peer
+	writeTime       = 5 * time.Second
 )
 
 // connections is a listener whose connections of strangers are few and short.
@@ -112,7 +118,7 @@ func (l *connections) Accept() (net.Conn, error) {
 			_ = c.Close() // a stranger too many
 			continue
 		}
-		conn := &connection{Conn: c, from: from, of: l, began: l.door.now()}
+		conn := &connection{Conn: c, from: from, of: l, began: l.door.now(), closed: make(chan struct{})}
 		if t, _ := l.door.known(from); t == nil {
 			_ = c.SetReadDeadline(conn.began.Add(strangerTime)) // a closed connection says so when it is read
 		}
@@ -150,41 +156,90 @@ func (l *connections) leave(from netip.AddrPort) {
 // connection is one connection.
 type connection struct {
 	net.Conn
-	from    netip.AddrPort
-	of      *connections
-	began   time.Time
-	read    int
-	trusted bool
-	once    sync.Once
+	from   netip.AddrPort
+	of     *connections
+	began  time.Time
+	read   int
+	trunk  *Trunk // nil until credentials are shown
+	once   sync.Once
+	closed chan struct{}
+
+	waiting atomic.Int64 // bytes for the peer
+	writing sync.Mutex
 }
 
-// errStranger ends the connection of somebody who has shown no credentials for too long.
-var errStranger = errors.New("sip: no credentials on this connection: it ends")
+// errStranger ends the connection of somebody who has shown no credentials for too long, and errSlow that of a peer that does not read.
+var (
+	errStranger = errors.New("sip: no credentials on this connection: it ends")
+	errSlow     = errors.New("sip: the peer does not read: the connection ends")
+)
 
 // Read implements net.Conn.
 func (c *connection) Read(b []byte) (int, error) {
+	b = b[:min(len(b), maxChunk)]
 	n, err := c.Conn.Read(b)
-	if c.trusted {
-		return n, err
-	}
-	if t, _ := c.of.door.known(c.from); t != nil {
-		c.trusted = true
+	if c.trunk == nil {
+		t, _ := c.of.door.known(c.from)
+		if t == nil {
+			if c.read += n; c.read > strangerBytes {
+				return 0, errStranger
+			}
+			return n, err
+		}
+		c.trunk = t
 		if cleared := c.SetReadDeadline(time.Time{}); cleared != nil {
 			return n, cleared
 		}
 		if late, is := errors.AsType[net.Error](err); is && late.Timeout() {
-			return c.Conn.Read(b) // the deadline was a stranger's
+			n, err = c.Conn.Read(b) // the deadline was a stranger's
 		}
-		return n, err
 	}
-	if c.read += n; c.read > strangerBytes {
-		return 0, errStranger
+	c.pay(n)
+	return n, err
+}
+
+// pay waits until the trunk may send n bytes, or the connection ends.
+func (c *connection) pay(n int) {
+	for {
+		wait := c.of.door.spend(c.trunk, n)
+		if wait == 0 {
+			return
+		}
+		again := time.NewTimer(wait)
+		select {
+		case <-again.C:
+		case <-c.closed:
+			again.Stop()
+			return
+		}
+	}
+}
+
+// Write implements net.Conn. Each answer has a goroutine of sipgo, which waits here.
+func (c *connection) Write(b []byte) (int, error) {
+	size := int64(len(b))
+	defer c.waiting.Add(-size)
+	if c.waiting.Add(size) > maxWaiting {
+		_ = c.Close() // the reader hears of it
+		return 0, errSlow
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if err := c.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
+		return 0, err
+	}
+	n, err := c.Conn.Write(b)
+	if err != nil {
+		_ = c.Close() // the reader hears of it
 	}
 	return n, err
 }
 
 // Close implements net.Conn.
 func (c *connection) Close() error {
-	c.once.Do(func() { c.of.leave(c.from) })
+	c.once.Do(func() {
+		close(c.closed)
+		c.of.leave(c.from)
+	})
 	return c.Conn.Close()
 }
