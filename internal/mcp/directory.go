@@ -144,9 +144,12 @@ var special = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"),
 	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("168.63.129.16/32"), // the metadata server of Azure
-	netip.MustParsePrefix("::/96"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), // these and the next two contain IPv4 addresses
-	netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("fec0::/10"),
+	netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2002::/16"), // these contain IPv4 addresses
+	netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("3fff::/20"),
 }
+
+// public6 is all of IPv6 that servers of the internet have. What is outside of it belongs to a network, such as 5f00::/16 (segment routing) and 64:ff9b::/96 (NAT64).
+var public6 = netip.MustParsePrefix("2000::/3")
 
 // permits reports whether a client may have the server call an address.
 func (d *Directory) permits(a netip.Addr) bool {
@@ -155,5 +158,5 @@ func (d *Directory) permits(a netip.Addr) bool {
 	if slices.ContainsFunc(d.Allow, in) {
 		return true
 	}
-	return a.IsGlobalUnicast() && !a.IsPrivate() && !slices.ContainsFunc(special, in)
+	return a.IsGlobalUnicast() && !a.IsPrivate() && (a.Is4() || public6.Contains(a)) && !slices.ContainsFunc(special, in)
 }
