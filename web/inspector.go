@@ -4,6 +4,7 @@ package web
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/sdk"
@@ -155,4 +156,16 @@ func bar(from, length, whole int) *ui.Node {
 	permille := func(n int) string { return strconv.Itoa(n * 1000 / whole) }
 	return ui.Raw(`<svg class="bar" viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true"><rect x="` +
 		permille(from) + `" width="` + strconv.Itoa(max(length*1000/whole, 4)) + `" height="10"/></svg>`)
+}
+
+// stacked draws all shares of a latency in one bar, one after another, as bar does.
+func stacked(l Latency) *ui.Node {
+	picture := strings.Builder{}
+	picture.WriteString(`<svg class="latency-bar" viewBox="0 0 ` + strconv.Itoa(l.Total) + ` 10" preserveAspectRatio="none" aria-hidden="true">`)
+	from := 0
+	for _, part := range l.Parts() {
+		picture.WriteString(`<rect class="` + strings.ReplaceAll(part.Name, " ", "-") + `" x="` + strconv.Itoa(from) + `" width="` + strconv.Itoa(part.MS) + `" height="10"/>`)
+		from += part.MS
+	}
+	return ui.Raw(picture.String() + "</svg>")
 }

@@ -165,5 +165,6 @@ func latencyLine(l Latency) *ui.Node {
 		ui.If(l.Detail() != "", func() *ui.Node {
 			return ui.New("span").Class("latency-parts").Text(l.Detail())
 		}),
+		ui.If(l.Detail() != "", func() *ui.Node { return stacked(l) }),
 	)
 }
