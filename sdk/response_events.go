@@ -65,14 +65,15 @@ func (s *Session) responseDone(r *wire.Response) {
 	if !s.dialog.IsLive(r.ID) {
 		return
 	}
-	if r.Status == "cancelled" {
-		spoken := r.StatusDetails != nil && r.StatusDetails.Reason == "turn_detected"
-		s.bargeIn(s.barge.Cut(r.ID, spoken, s.moment()))
+	_, plays := s.call.peer.(Player)
+	cut := r.Status == "cancelled" && (plays || endsSound(r.StatusDetails))
+	if cut {
+		s.bargeIn(s.barge.Cut(r.ID, r.StatusDetails != nil && r.StatusDetails.Reason == "turn_detected", s.moment()))
 	}
 	s.dialog.ResponseDone(r.ID, s.clock.Now())
 	s.items.SettleResponse(r.ID)
 	switch {
-	case r.Status == "cancelled":
+	case cut:
 		s.wordsEnded(r.ID, true)
 	case !s.heard.spoken.Sounds(r.ID):
 		s.allHeard(r.ID) // nothing of it is spoken
@@ -90,6 +91,12 @@ func (s *Session) responseDone(r *wire.Response) {
 	case "failed", "incomplete":
 		s.responseFailed(r)
 	}
+}
+
+// endsSound reports whether the server has cut the sound of a cancelled response, too: the user has interrupted it, or its server is gone. The sound of another one,
+// such as one that a side-band controller has cancelled, goes on until the server says that it ends.
+func endsSound(d *wire.StatusDetails) bool {
+	return d == nil || d.Reason == "turn_detected" || d.Error != nil
 }
 
 // responseFailed shows why a response failed or is incomplete.

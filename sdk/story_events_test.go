@@ -42,7 +42,7 @@ func eventText(line string) ([]byte, error) {
 	return json.Marshal(e)
 }
 
-// expand spells out the short forms: item=user:u1, item=agent:a1, item=call:c1, response=r1:completed, error=code.
+// expand spells out the short forms: item=user:u1, item=agent:a1, item=call:c1, response=r1:completed, response=r1:cancelled:a1:reason, error=code.
 func expand(e map[string]any, key string, v any) {
 	text, ok := v.(string)
 	if !ok {
@@ -66,6 +66,9 @@ func expand(e map[string]any, key string, v any) {
 		}
 		if part(1) == "cancelled" && part(2) != "" {
 			r["output"] = []any{map[string]any{"id": part(2), "type": "message", "role": "assistant", "status": "incomplete", "content": []any{}}}
+		}
+		if part(3) != "" {
+			r["status_details"] = map[string]any{"type": "cancelled", "reason": part(3)}
 		}
 		if part(1) == "failed" {
 			r["status_details"] = map[string]any{"type": "failed", "error": map[string]any{"type": "server_error", "code": part(2)}}
