@@ -39,13 +39,20 @@ type call struct {
 	dials       int
 	servers     []*server
 	controller  *controller
-	events      events
-	log         strings.Builder // all that both ends do, in order
-	said        []said          // what must reach the model
+	arrived     []arrival              // the events that have reached the client
+	dropped     map[time.Duration]bool // when the client dropped something of a connection that it had given up
+	log         strings.Builder        // all that both ends do, in order
+	said        []said                 // what must reach the model
 	story       []string
 	cuts        []cut
 	ends        []time.Duration // when a connection or a server ended
 	stops       []stop
+}
+
+// arrival is an event that has reached the client.
+type arrival struct {
+	at   time.Duration
+	text []byte
 }
 
 // said is what the user has said or written.
@@ -72,7 +79,7 @@ func (c *call) Dial(ctx context.Context, config sdk.CallConfig, sink func(sdk.Pe
 	c.dials++
 	n := newNetwork(c.w, c.faults, c.dials)
 	p := newPeer(c.w, n, &c.person)
-	p.antiphon, p.told = !c.faults.plain, func(text []byte) { c.events.take(text, c.alarm.add) }
+	p.antiphon, p.told = !c.faults.plain, func(text []byte) { c.arrived = append(c.arrived, arrival{c.w.now(), text}) }
 	p.sink = sink
 	if err := c.w.pause(ctx, 2*n.media); err != nil {
 		return nil, err
@@ -118,7 +125,7 @@ func play(t *testing.T, seed uint64) (c *call, wrong []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		c = &call{w: newWorld(seed)}
+		c = &call{w: newWorld(seed), dropped: map[time.Duration]bool{}}
 		c.faults, c.tool = c.w.faults(), &tool{w: c.w, begun: map[string]int{}}
 		c.model, c.hears = &model{w: c.w, fails: c.faults.model, lengths: map[int]int{}}, newRecogniser(c.w, c.faults.recogniser)
 		c.synthesizer = &synthesizer{w: c.w, fails: c.faults.synthesizer, broke: map[int]bool{}}
@@ -126,7 +133,11 @@ func play(t *testing.T, seed uint64) (c *call, wrong []string) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		options := sdk.Options{
 			Dialer: c, Limits: sdk.Limits{ToolTime: 10 * time.Second}, Clock: clock{c.w}, Go: machine{c.w}.Go, Random: random.Int64N,
-			Log: func(line string) { c.note("client %s", line) },
+			Log: func(line string) {
+				if c.note("client %s", line); strings.Contains(line, "of a connection that is gone") {
+					c.dropped[c.w.now()] = true
+				}
+			},
 		}
 		if c.faults.tools {
 			options.Tools = c.tool.list()
@@ -399,6 +410,11 @@ func (c *call) unclear(words said) bool {
 	return c.faults.lossUp || c.hears.lost[words.text]
 }
 
+// endsSoonAfter reports whether a connection or a server ended before the server could know that nothing of an answer was heard any more.
+func (c *call) endsSoonAfter(l *listened) bool {
+	return l != nil && slices.ContainsFunc(c.ends, func(end time.Duration) bool { return end >= l.last && end < l.last+200*time.Millisecond })
+}
+
 // update changes when turns end.
 func (c *call) update(d sdk.TurnDetection) {
 	if err := c.sdk.Update(sdk.Patch{TurnDetection: &d}); err != nil {
@@ -419,7 +435,13 @@ func (c *call) judge(told []pipeline.Message, asked int) (wrong []string) {
 		}
 	}
 	c.tool.judge(told, complain)
-	c.events.rest(complain)
+	var events events
+	for _, e := range c.arrived {
+		if !c.dropped[e.at] { // else the client asks for it again
+			events.take(e.text, func(what string) { complain("%s", what) })
+		}
+	}
+	events.rest(complain)
 	if c.controller != nil {
 		c.controller.got.rest(complain)
 	}
@@ -450,7 +472,12 @@ func (c *call) judge(told []pipeline.Message, asked int) (wrong []string) {
 		if c.faults.lateEvents || c.faults.plain {
 			ms += 500 // the client says too late, or not at all, what was heard
 		}
-		if words == c.model.lengths[answer] && len(c.servers) > 1 { // the next server takes the last sounds of an answer for heard: heardEvery in internal/call/survival
+		if c.faults.lateEvents && c.faults.plain {
+			ms += 100 // the stop is late, and nothing says what was heard before it
+		}
+		// The next server takes for heard what the former one had sent last (heardEvery in internal/call/survival): the last sounds of an answer, and those after a stop
+		// of which the former one was not told.
+		if len(c.servers) > 1 && (words == c.model.lengths[answer] || c.endsSoonAfter(ears[answer])) {
 			ms += 500
 		}
 		if words*wordMS > ms+wordMS/2 {

@@ -96,7 +96,10 @@ func newPeer(w *world, n *network, u *person) *peer {
 
 // message brings a message of the server.
 func (p *peer) message(text []byte) {
-	p.told(text)
+	if p.mu.Lock(); !p.closed {
+		p.told(text)
+	}
+	p.mu.Unlock()
 	p.tell(sdk.Message{Data: text})
 }
 

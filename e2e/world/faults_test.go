@@ -117,7 +117,7 @@ func (r *recogniser) Open(ctx context.Context, c pipeline.TranscribeConfig) (pip
 	r.mu.Unlock()
 	f := newFault(r.w, fmt.Sprintf("recognition %d", n), r.fails, 4)
 	inner, err := r.Transcriber.Open(ctx, c)
-	if err != nil || f.kind == 0 {
+	if err != nil {
 		return inner, err
 	}
 	t := &transcription{Transcription: inner, of: r, fault: f, results: make(chan pipeline.TranscriptResult)}
@@ -126,7 +126,7 @@ func (r *recogniser) Open(ctx context.Context, c pipeline.TranscribeConfig) (pip
 	return t, nil
 }
 
-// transcription is a transcription with a fault: its final result is an error, is late or does not come.
+// transcription is a transcription that passes each result on in a step of its own. With a fault its final result is an error, is late or does not come.
 type transcription struct {
 	pipeline.Transcription
 	of      *recogniser
@@ -149,6 +149,7 @@ func (t *transcription) Close() error {
 func (t *transcription) run() {
 	defer close(t.results)
 	for one := range t.Transcription.Results() {
+		t.of.w.turn()
 		if one.Final {
 			if err := t.fault.at(t.ctx, t.fault.word); err != nil {
 				t.of.mu.Lock()

@@ -50,6 +50,7 @@ type model struct {
 
 // Generate implements pipeline.Model.
 func (m *model) Generate(ctx context.Context, r pipeline.Request, emit func(pipeline.ModelEvent) error) (pipeline.Usage, error) {
+	defer m.w.turn() // also if emit has waited, and returns because the answer is cancelled
 	m.mu.Lock()
 	m.answers++
 	answer := m.answers
@@ -120,6 +121,7 @@ func (s *synthesizer) failed(answer int) bool {
 
 // Synthesize implements pipeline.Synthesizer.
 func (s *synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit func(pcm []int16) error) error {
+	defer s.w.turn() // as in Generate
 	chance := s.w.source(u.Text)
 	if err := s.w.pause(ctx, chance.between(10*time.Millisecond, 200*time.Millisecond)); err != nil {
 		return err

@@ -137,11 +137,16 @@ func (w *world) pause(ctx context.Context, d time.Duration) error {
 	case <-passed:
 	case <-ctx.Done():
 		w.drop(s)
-		turn := make(chan struct{})
-		w.add(0, func() { close(turn) })
-		<-turn
+		w.turn()
 	}
 	return ctx.Err()
+}
+
+// turn waits for the begin of a further step at this moment. What several goroutines that one step wakes do next then has an order that the seed says.
+func (w *world) turn() {
+	begun := make(chan struct{})
+	w.add(0, func() { close(begun) })
+	<-begun
 }
 
 // number returns a random number from 0 to n-1.
