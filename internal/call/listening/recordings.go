@@ -17,9 +17,10 @@ const MaxLate = 8
 
 // lateTurn is a turn that the machines gave up: its audio is transcribed again, after those before it.
 type lateTurn struct {
-	item   machine.Item
-	pcm    []int16
-	config pipeline.TranscribeConfig
+	item     machine.Item
+	captions string // what the client got of its text
+	pcm      []int16
+	config   pipeline.TranscribeConfig
 }
 
 // MaxRecordings is how many recordings are transcribed at a time.
@@ -102,7 +103,7 @@ func (s *Recognitions) TranscribeLater(d Delivery, c pipeline.TranscribeConfig) 
 	if len(s.late) == MaxLate || len(d.PCM) < d.Transcript.Samples || s.stage.memory.Take(size(len(d.PCM))) != nil {
 		return false
 	}
-	s.late = append(s.late, lateTurn{d.Item, d.PCM, c})
+	s.late = append(s.late, lateTurn{d.Item, d.Transcript.Captions, d.PCM, c})
 	if len(s.late) == 1 {
 		s.nextLate()
 	}
@@ -123,5 +124,5 @@ func (s *Recognitions) lateDone() {
 // nextLate begins to transcribe the oldest late turn.
 func (s *Recognitions) nextLate() {
 	t := s.late[0]
-	s.record(Recorded{Item: t.item, Transcript: Transcript{Samples: len(t.pcm)}, Late: true}, t.pcm, t.config)
+	s.record(Recorded{Item: t.item, Transcript: Transcript{Captions: t.captions, Samples: len(t.pcm)}, Late: true}, t.pcm, t.config)
 }

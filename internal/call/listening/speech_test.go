@@ -244,6 +244,8 @@ func TestCaptions(t *testing.T) {
 		b.g.Expect(say(b, "I want two tickets")).To(gomega.Equal("two "))
 		b.g.Expect(say(b, "I wanted to go")).To(gomega.BeEmpty(), "it was revised: the transcript replaces it")
 		b.g.Expect(say(b, "I want two tickets to Bree")).To(gomega.Equal("tickets to "))
+		d, _ := b.s.Deliver(1, time.Time{})
+		b.g.Expect(d.Transcript.Captions).To(gomega.Equal("I want two tickets to "), "the transcript's events continue them")
 	})
 	story(t, "a client that wants no transcripts gets none", func(b *recognitionBench) {
 		b.view.Transcripts = false

@@ -15,11 +15,13 @@ import (
 
 // Transcript is the text of one part of an item.
 type Transcript struct {
-	Part    int // which part of the item
-	Text    string
-	Words   []pipeline.Word // the words of Text; nil where the recogniser does not know them
-	Samples int             // the length of the audio, at room.InputRate
-	Failure string          // why there is no text, "" if there is
+	Part  int // which part of the item
+	Text  string
+	Words []pipeline.Word // the words of Text; nil where the recogniser does not know them
+	// Captions is what the client got of Text while the user spoke.
+	Captions string
+	Samples  int    // the length of the audio, at room.InputRate
+	Failure  string // why there is no text, "" if there is
 }
 
 // Wants is what the client wants to know of transcripts.
@@ -49,7 +51,12 @@ func (t *Transcript) Events(e env.Env, itemID string, w Wants) ([]wire.ServerEve
 	if w.Logprobs {
 		completed.Logprobs = logprobs(t.Words)
 	}
-	return append(t.segments(e, itemID), completed), nil
+	var out []wire.ServerEvent
+	// Some clients keep the deltas alone. The protocol's deltas only add, so a text that revises what was sent gets none.
+	if rest, extends := strings.CutPrefix(t.Text, t.Captions); extends && rest != "" {
+		out = append(out, &wire.ConversationItemInputAudioTranscriptionDelta{ItemID: itemID, ContentIndex: t.Part, Delta: rest})
+	}
+	return append(append(out, t.segments(e, itemID)...), completed), nil
 }
 
 // segments returns one event for each stretch of words of one speaker, where the recogniser tells speakers apart.

@@ -25,27 +25,41 @@ func TestTranscriptEvents(t *testing.T) {
 
 	events, failure := said.Events(env.System(), "item_1", Wants{Transcripts: true})
 	g.Expect(failure).To(gomega.BeNil())
-	g.Expect(events).To(gomega.HaveLen(3), "one for each speaker, without the words of an unknown one, and the whole")
+	g.Expect(events).To(gomega.HaveLen(4), "the delta, one for each speaker, without the words of an unknown one, and the whole")
 	for i, want := range []wire.ConversationItemInputAudioTranscriptionSegment{
 		{ItemID: "item_1", ContentIndex: 1, Speaker: "ann", Text: "good morning", Start: 0, End: 2},
 		{ItemID: "item_1", ContentIndex: 1, Speaker: "ben", Text: "hi", Start: 3, End: 4},
 	} {
-		segment := *events[i].(*wire.ConversationItemInputAudioTranscriptionSegment)
+		segment := *events[i+1].(*wire.ConversationItemInputAudioTranscriptionSegment)
 		g.Expect(segment.SegmentID).To(gomega.HavePrefix("seg_"))
 		segment.SegmentID = ""
 		g.Expect(segment).To(gomega.Equal(want))
 	}
-	g.Expect(events[2]).To(gomega.Equal(wire.ServerEvent(&wire.ConversationItemInputAudioTranscriptionCompleted{
+	g.Expect(events[3]).To(gomega.Equal(wire.ServerEvent(&wire.ConversationItemInputAudioTranscriptionCompleted{
 		ItemID: "item_1", ContentIndex: 1, Transcript: "good morning hi", Usage: wire.TranscriptionUsage{Type: "duration", Seconds: 1.5},
 	})))
 
 	events, _ = said.Events(env.System(), "item_1", Wants{Transcripts: true, Logprobs: true})
-	g.Expect(string(events[2].(*wire.ConversationItemInputAudioTranscriptionCompleted).Logprobs)).To(gomega.HavePrefix(
+	g.Expect(string(events[3].(*wire.ConversationItemInputAudioTranscriptionCompleted).Logprobs)).To(gomega.HavePrefix(
 		`[{"token":"good","logprob":-0.105361,"bytes":[103,111,111,100]},{"token":" morning",`))
 
 	events, failure = said.Events(env.System(), "item_1", Wants{Logprobs: true})
 	g.Expect(events).To(gomega.BeEmpty(), "the client wants none")
 	g.Expect(failure).To(gomega.BeNil())
+}
+
+// Some clients keep the deltas alone, so they add up to the transcript.
+func TestDeltasAddUpToTheTranscript(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for sent, rest := range map[string]string{"": "good morning", "good ": "morning", "good morning": "", "could ": ""} {
+		said := Transcript{Text: "good morning", Captions: sent}
+		events, _ := said.Events(env.System(), "item_1", Wants{Transcripts: true})
+		if rest != "" {
+			g.Expect(events[0]).To(gomega.Equal(wire.ServerEvent(&wire.ConversationItemInputAudioTranscriptionDelta{ItemID: "item_1", Delta: rest})))
+			events = events[1:]
+		}
+		g.Expect(events).To(gomega.HaveLen(1), "what was sent before: %q", sent)
+	}
 }
 
 func TestUnknownProbabilitiesAreNone(t *testing.T) {
