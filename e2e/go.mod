@@ -7,6 +7,7 @@ replace github.com/antiphon-rt/antiphon => ..
 require github.com/antiphon-rt/antiphon v0.0.0
 
 require (
+	github.com/WqyJh/go-openai-realtime/v2 v2.0.0-rc
 	github.com/andybalholm/brotli v1.2.8
 	github.com/chromedp/cdproto v0.159.2
 	github.com/chromedp/chromedp v0.23.0

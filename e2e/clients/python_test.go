@@ -26,6 +26,7 @@ type pythonReport struct {
 type pythonSuite struct {
 	*suite
 	speaksAll bool // the client sends messages of the user by speech alone, once the conversation has begun
+	overHTTP  bool // the client also has the endpoints for recordings and texts
 }
 
 func TestPython(t *testing.T) {
@@ -35,20 +36,25 @@ func TestPython(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := open(t, "python-"+name)
-			s := &pythonSuite{newSuite(t, what, runPython(t, name, args{"url": h.url, "key": key})), name == "pipecat"}
-			s.step("connect", func() { s.tell("connect", args{}) })
-			s.step("write a message", s.writes)
-			s.step("let a tool run", s.usesTool)
-			s.step("speak a turn", s.speaks)
-			s.step("interrupt by voice", s.bargesIn)
-			if name == "openai" {
-				s.step("transcribe and speak over HTTP", s.usesSpeech)
-			}
-			s.step("close", func() { s.tell("close", args{}) })
+			s := &pythonSuite{newSuite(t, what, runPython(t, name, args{"url": h.url, "key": key})), name == "pipecat", name == "openai"}
+			s.run()
 			h.stop()
 			h.holds(1)
 		})
 	}
+}
+
+// run takes the steps of a program.
+func (s *pythonSuite) run() {
+	s.step("connect", func() { s.tell("connect", args{}) })
+	s.step("write a message", s.writes)
+	s.step("let a tool run", s.usesTool)
+	s.step("speak a turn", s.speaks)
+	s.step("interrupt by voice", s.bargesIn)
+	if s.overHTTP {
+		s.step("transcribe and speak over HTTP", s.usesSpeech)
+	}
+	s.step("close", func() { s.tell("close", args{}) })
 }
 
 // report returns the present report, in which there is no error.
