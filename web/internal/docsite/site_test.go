@@ -63,7 +63,7 @@ func TestEveryLinkResolves(t *testing.T) {
 				}
 			}
 			if anchor != "" && !strings.Contains(seen[to], `id="`+anchor+`"`) {
-				t.Errorf("%s links to %s, which has no such heading", at, m[1])
+				t.Errorf("%s links to %s, which has no such heading (HTML in a document is left out)", at, m[1])
 			}
 		}
 	}
