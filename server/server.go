@@ -23,6 +23,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/rtc/relay"
 	"github.com/antiphon-rt/antiphon/internal/call/session"
 	"github.com/antiphon-rt/antiphon/internal/call/sip"
+	"github.com/antiphon-rt/antiphon/internal/console"
 	"github.com/antiphon-rt/antiphon/internal/httpapi"
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
 	"github.com/antiphon-rt/antiphon/internal/mcp"
@@ -94,6 +95,11 @@ type Watch struct {
 	Logbooks     string
 	LogbookSound bool
 	LogbooksKept int
+	// Operators are the keys with which operators see the calls of all principals, at /v1/antiphon/console (docs/operating.md); nil: nobody sees them. No key may be one
+	// of Access.Keys. ConsoleWords shows them what is said, too. Node is the name of this server for them.
+	Operators    Keys
+	ConsoleWords bool
+	Node         string
 }
 
 // The types of the fields of Config. Their packages are internal; these names are what a program uses.
@@ -187,6 +193,7 @@ type Server struct {
 	cfg    Config
 
 	recorders []*recorder
+	console   *console.Console // nil without Config.Operators
 }
 
 // New returns a Server. It opens the UDP port if Config names one. It does not listen for HTTP. The caller closes the Server.
@@ -246,6 +253,9 @@ func New(cfg Config) (*Server, error) {
 		s.calls.CountTalk()
 		scrape.ServeHTTP(w, r)
 	})
+	if s.console != nil {
+		s.mux.Handle(console.Path, s.console.Handler())
+	}
 	if cfg.Page != nil {
 		s.mux.Handle("/", cfg.Page)
 	}
@@ -259,6 +269,12 @@ func New(cfg Config) (*Server, error) {
 func (s *Server) observe(sc *httpapi.Config, metrics *telemetry.Metrics) (err error) {
 	if sc.Logbook, err = s.cfg.logbooks(); err != nil {
 		return err
+	}
+	if s.cfg.Operators != nil {
+		if err := checkOperators(s.cfg.Operators, s.cfg.Keys); err != nil {
+			return err
+		}
+		s.console = console.New(s.cfg.console())
 	}
 	sc.Event, sc.Talked = metrics.Event, metrics.Talked
 	if s.cfg.Record != nil {
@@ -276,6 +292,9 @@ func (s *Server) observe(sc *httpapi.Config, metrics *telemetry.Metrics) (err er
 			metrics.Step(step)
 			steps.step(session, step)
 		}
+	}
+	if s.console != nil {
+		s.showCalls(sc)
 	}
 	return nil
 }
@@ -299,7 +318,19 @@ func (s *Server) Drain(ctx context.Context, within time.Duration) error {
 }
 
 // Reload replaces Config.Keys, Limits, Rates and Secrets for what begins from now on: see httpapi.Handler.Reload.
-func (s *Server) Reload(to Rules) error { return s.calls.Reload(to) }
+func (s *Server) Reload(to Rules) error {
+	if s.console == nil {
+		return s.calls.Reload(to)
+	}
+	err := checkOperators(to.Operators, to.Keys)
+	if err == nil {
+		err = s.calls.Reload(to)
+	}
+	if err == nil {
+		s.console.SetKeys(to.Operators)
+	}
+	return err
+}
 
 // Close ends every call, joins all goroutines of the Server, and closes its ports. Calls that have not ended when ctx is done are cut
 // off.
@@ -314,6 +345,9 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 	for _, r := range s.recorders {
 		err = errors.Join(err, r.close(ctx))
+	}
+	if s.console != nil {
+		err = errors.Join(err, s.console.Close(ctx))
 	}
 	return err
 }

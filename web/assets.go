@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -23,6 +24,9 @@ var staticFiles embed.FS
 
 //go:embed style
 var styleFiles embed.FS
+
+//go:embed console
+var consoleFiles embed.FS
 
 // bundle is everything that the page consists of, apart from its HTML and the files of package script.
 type bundle struct {
@@ -48,7 +52,9 @@ func loadBundle() (*bundle, error) {
 		return nil, err
 	}
 	b.add(sum, "page.css", sheet.Bytes())
-	err = eachFile(staticFiles, func(name string, content []byte) { b.add(sum, path.Base(name), content) })
+	for _, files := range []fs.FS{staticFiles, consoleFiles} {
+		err = errors.Join(err, eachFile(files, func(name string, content []byte) { b.add(sum, path.Base(name), content) }))
+	}
 	b.version = hex.EncodeToString(sum.Sum(nil))[:12]
 	return b, err
 }

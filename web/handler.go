@@ -22,6 +22,8 @@ type Options struct {
 	// Semantic has the calls of the page use semantic_vad: the words end a turn, and not the silence alone. Without it the page leaves turn
 	// detection to the server's settings.
 	Semantic bool
+	// Console serves the page of the console of calls at /console. The server serves its data to operators alone.
+	Console bool
 }
 
 // semanticMark is in the head of the page if Options.Semantic is set. NewBrowserClient looks for it.
@@ -60,6 +62,11 @@ const installed = `{"short_name":"Antiphon","name":"Antiphon","description":"A c
 //go:embed drawer.html
 var drawer string
 
+// console is the page of the console, whose script is web/console/console.js.
+//
+//go:embed console.html
+var console string
+
 // Handler serves the Talk page at "/" and all its files, and the documents at "/docs/". It answers
 // 404 for every other path.
 //
@@ -81,14 +88,27 @@ func Handler(o Options) http.Handler {
 		html += semanticMark + "\n"
 	}
 	html += "</head>\n<body>" + ui.HTML(NewPage(nil, Snapshot{Phase: PhaseLoading}).render()) + drawer + "</body>\n</html>\n"
-	sum := sha256.Sum256([]byte(html))
-	s.pageVersion = hex.EncodeToString(sum[:])[:12]
-	s.page = small("index.html", []byte(html))
-	s.page.ContentType = "text/html; charset=utf-8"
+	s.pages = map[string]page{"/": pageOf(html)}
+	if o.Console {
+		s.pages["/console"] = pageOf(fill(console))
+	}
 	manifest := small("manifest.webmanifest", []byte(fill(installed)))
 	manifest.ContentType = "application/manifest+json"
 	s.named["/manifest.webmanifest"] = manifest
 	return s
+}
+
+// page is an HTML page.
+type page struct {
+	asset.Asset
+	version string
+}
+
+func pageOf(html string) page {
+	sum := sha256.Sum256([]byte(html))
+	a := small("index.html", []byte(html))
+	a.ContentType = "text/html; charset=utf-8"
+	return page{a, hex.EncodeToString(sum[:])[:12]}
 }
 
 // Script serves the files with which pages of every origin can hold a call (sdk/npm), by the last part of the path. Handler serves them
@@ -97,12 +117,11 @@ func Script() http.Handler { return pagescript.Handler() }
 
 // site is the page with its files.
 type site struct {
-	bundle      *bundle
-	page        asset.Asset
-	pageVersion string
-	named       map[string]asset.Asset // the files whose address never changes
-	script      http.Handler           // the files of package script: those for other pages, and the page's own program
-	docs        http.Handler
+	bundle *bundle
+	pages  map[string]page
+	named  map[string]asset.Asset // the files whose address never changes
+	script http.Handler           // the files of package script: those for other pages, and the page's own program
+	docs   http.Handler
 }
 
 // ServeHTTP answers a request for the page or one of its files.
@@ -112,9 +131,9 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the page can only be read: use GET", http.StatusMethodNotAllowed)
 		return
 	}
-	if r.URL.Path == "/" {
+	if p, ok := s.pages[r.URL.Path]; ok {
 		s.setPageHeaders(w.Header())
-		s.page.Send(w, r, s.pageVersion, asset.CacheCheck)
+		p.Send(w, r, p.version, asset.CacheCheck)
 		return
 	}
 	if a, ok := s.named[r.URL.Path]; ok {

@@ -47,6 +47,22 @@ func TestPageIsServedReadable(t *testing.T) {
 	g.Expect(regexp.MustCompile(`<script[^>]*>\s*\S+?</script>`).FindString(html)).To(gomega.BeEmpty(), "no inline script")
 }
 
+// The page of the console is there only if the server has one. All that it loads is there.
+func TestTheConsoleIsServedIfAsked(t *testing.T) {
+	g := gomega.NewWithT(t)
+	g.Expect(get(Handler(Options{}), "/console").Code).To(gomega.Equal(http.StatusNotFound))
+	h := Handler(Options{Console: true})
+	w := get(h, "/console")
+	g.Expect(w.Code).To(gomega.Equal(http.StatusOK))
+	g.Expect(w.Header().Get("Content-Security-Policy")).To(gomega.Equal(policy))
+	html := w.Body.String()
+	g.Expect(html).NotTo(gomega.ContainSubstring("FILES"))
+	for _, file := range regexp.MustCompile(`/web/[^"]*`).FindAllString(html, -1) {
+		g.Expect(get(h, file).Code).To(gomega.Equal(http.StatusOK), file)
+	}
+	g.Expect(get(h, "/").Body.String()).NotTo(gomega.Equal(html))
+}
+
 // A page for semantic_vad says so in its head, and no browser takes it for the page without.
 func TestPageAsksForSemanticVAD(t *testing.T) {
 	g := gomega.NewWithT(t)

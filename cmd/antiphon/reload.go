@@ -98,8 +98,8 @@ type stamp struct {
 }
 
 // stamps returns the stamps of all files that a reload reads. A file that is not there has a zero stamp.
-func (c *serve) stamps() (all [4]stamp) {
-	for i, path := range []string{c.TLSCert, c.TLSKey, c.APIKeyFile, c.LimitsFile} {
+func (c *serve) stamps() (all [5]stamp) {
+	for i, path := range []string{c.TLSCert, c.TLSKey, c.APIKeyFile, c.LimitsFile, c.ConsoleKeyFile} {
 		if info, err := os.Stat(path); path != "" && err == nil {
 			all[i] = stamp{info.ModTime(), info.Size()}
 		}
@@ -123,7 +123,7 @@ func (c *serve) reload(r running, logger *slog.Logger) error {
 			return err
 		}
 	}
-	if err := r.server.Reload(httpapi.Rules{Keys: cfg.Keys, Limits: cfg.Limits, Rates: cfg.Rates, Secrets: cfg.Secrets}); err != nil {
+	if err := r.server.Reload(httpapi.Rules{Keys: cfg.Keys, Limits: cfg.Limits, Rates: cfg.Rates, Secrets: cfg.Secrets, Operators: cfg.Operators}); err != nil {
 		return errors.Join(errors.New("keys and limits"), err)
 	}
 	r.listener.Limit(connections)

@@ -36,7 +36,7 @@ func TestReloadOnChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		limitsFile := write(t, "limits.yaml", "max-sessions: 7\n")
-		c := serve{Listen: "127.0.0.1:0", APIKeyFile: keyFile(t), LimitsFile: limitsFile, limits: limits{EventsPerSecond: 5}}
+		c := serve{Listen: "127.0.0.1:0", APIKeyFile: keyFile(t), LimitsFile: limitsFile, limits: limits{EventsPerSecond: 5}, recorded: recorded{ConsoleKeyFile: write(t, "operators", "key-of-the-night-desk")}}
 		s := &reloads{make(chan httpapi.Rules, 10), make(chan httpguard.Limits, 10)}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
@@ -58,6 +58,10 @@ func TestReloadOnChange(t *testing.T) {
 		g.Expect(s.got).To(gomega.HaveLen(1))
 		_, known := (<-s.got).Keys.Principal(key)
 		g.Expect(known).To(gomega.BeTrue())
+		g.Expect(os.WriteFile(c.ConsoleKeyFile, []byte("key-of-the-day-desk-1\nkey-of-the-day-desk-2\n"), 0o600)).To(gomega.Succeed())
+		<-time.After(lookEvery)
+		g.Expect(s.got).To(gomega.HaveLen(1))
+		g.Expect((<-s.got).Operators).To(gomega.HaveLen(2))
 		<-time.After(3 * lookEvery)
 		g.Expect(s.got).To(gomega.BeEmpty())
 	})

@@ -55,6 +55,9 @@ type recorded struct {
 	Logbooks     string `type:"path" placeholder:"FOLDER" help:"Write a logbook of each call here, for antiphon replay. It holds what was said, as text."`
 	LogbookSound bool   `help:"Keep the sound in the logbooks, too."`
 	LogbooksKept int    `default:"100" placeholder:"N" help:"How many logbooks to keep: the oldest are removed."`
+
+	ConsoleKeyFile string `type:"existingfile" placeholder:"FILE" help:"Operators' keys, as in --api-key-file, for the console of calls at /console: calls of all principals, without words. Without it there is no console."`
+	ConsoleWords   bool   `help:"Show and keep in the console what is said, too."`
 }
 
 // talking has the flags of how a session listens and speaks.
@@ -115,7 +118,7 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 	if err := c.telephones.into(&cfg, secured.config(), logger); err != nil {
 		return err
 	}
-	cfg.Page = web.Handler(web.Options{Semantic: !setsTurns(cfg.Session)})
+	cfg.Page = web.Handler(web.Options{Semantic: !setsTurns(cfg.Session), Console: cfg.Operators != nil})
 	stopTraces, err := c.traces(ctx, &cfg, logger)
 	if err != nil {
 		return err
@@ -181,7 +184,7 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 	}
 	cfg = server.Config{
 		Logger: logger, OpusBitrate: c.OpusBitrate, AnswerAhead: c.AnswerAhead, TakeBack: c.TakeBack, Summaries: conversation.SummaryLimits{At: c.SummariseAt, Off: c.SummariseAt == 0},
-		Watch:    server.Watch{Logbooks: c.Logbooks, LogbookSound: c.LogbookSound, LogbooksKept: c.LogbooksKept},
+		Watch:    server.Watch{Logbooks: c.Logbooks, LogbookSound: c.LogbookSound, LogbooksKept: c.LogbooksKept, ConsoleWords: c.ConsoleWords, Node: c.node()},
 		Loopback: local, LoopbackOnly: local, Access: server.Access{Origins: c.Origin},
 	}
 	if cfg.Proxies, err = c.proxies(); err != nil {
@@ -220,6 +223,9 @@ func (c *serve) readAccess(cfg *server.Config, logger *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	if c.ConsoleWords && c.ConsoleKeyFile == "" {
+		return errors.New("--console-words shows words in the console, and without --console-key-file there is none: give the file")
+	}
 	if c.APIKeyFile == "" && (len(limits.SecretLock) > 0 || limits.SecretSingleUse) {
 		return errors.New("--secret-lock and --secret-single-use without --api-key-file stop nobody, because a client needs no secret: give keys")
 	}
@@ -228,6 +234,9 @@ func (c *serve) readAccess(cfg *server.Config, logger *slog.Logger) error {
 	}
 	if c.APIKeyFile != "" {
 		cfg.Keys, err = readKeys(c.APIKeyFile, logger)
+	}
+	if c.ConsoleKeyFile != "" && err == nil {
+		cfg.Operators, err = readKeys(c.ConsoleKeyFile, logger)
 	}
 	return err
 }

@@ -51,6 +51,7 @@ func TestServeChecksItsFlags(t *testing.T) {
 		"a lock of nothing":    {serve{Listen: "127.0.0.1:0", APIKeyFile: keyFile(t), limits: limits{EventsPerSecond: 1, SecretLock: []string{"voice"}}}, `--secret-lock: "voice"`},
 		"a lock and no keys":   {serve{Listen: "127.0.0.1:0", limits: limits{EventsPerSecond: 1, SecretLock: []string{"tools"}}}, "a client needs no secret"},
 		"a relay to all ports": {serve{Listen: "127.0.0.1:0", network: network{Turn: "127.0.0.1:0"}, limits: few}, "--turn needs --udp-port"},
+		"words and no console": {serve{Listen: "127.0.0.1:0", limits: few, recorded: recorded{ConsoleWords: true}}, "without --console-key-file there is none"},
 		"a file without key":   {serve{Listen: "127.0.0.1:0", limits: few, APIKeyFile: write(t, "keys", "# none\n")}, "no key"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -166,6 +167,7 @@ func TestServePassesItsFlagsOn(t *testing.T) {
 	var log bytes.Buffer
 	c := serve{
 		Listen: "0.0.0.0:0", APIKeyFile: write(t, "keys", line+"\nplain-text-of-a-key\n"), Origin: []string{"https://app.test"},
+		recorded: recorded{ConsoleKeyFile: keyFile(t), ConsoleWords: true}, network: network{clustered: clustered{NodeName: "harbour"}},
 		limits: limits{MaxSessions: 7, RequestsPerMinute: 1, TokensPerMinute: 2, EventsPerSecond: 3, SecretSingleUse: true, SecretLock: []string{"instructions"}},
 	}
 	cfg, closeFiles, err := c.config(slog.New(slog.NewTextHandler(&log, nil)))
@@ -176,6 +178,9 @@ func TestServePassesItsFlagsOn(t *testing.T) {
 	g.Expect(cfg.Secrets).To(gomega.Equal(httpapi.SecretRules{SingleUse: true, Locks: conversation.Locks{"instructions"}}))
 	g.Expect(cfg.MaxSessions).To(gomega.Equal(7))
 	g.Expect(cfg.Keys).To(gomega.HaveLen(2))
+	g.Expect(cfg.Operators).To(gomega.HaveLen(1))
+	g.Expect(cfg.ConsoleWords).To(gomega.BeTrue())
+	g.Expect(cfg.Node).To(gomega.Equal("harbour"))
 	g.Expect(log.String()).To(gomega.ContainSubstring("plain text"))
 	g.Expect(log.String()).NotTo(gomega.ContainSubstring("plain-text-of-a-key"))
 }

@@ -3,10 +3,12 @@ package main
 // This file has the flags of the store, which `antiphon serve` and `antiphon once` share, and of a cluster, several servers on one NATS server.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/internal/cluster"
@@ -45,6 +47,12 @@ func (s *storage) replicas() int {
 		return 0
 	}
 	return s.Replicas
+}
+
+// node returns the name of this server.
+func (c *clustered) node() string {
+	host, _ := os.Hostname() // a server without a name has none in the console
+	return cmp.Or(c.NodeName, host)
 }
 
 // checkNode returns an error for flags of a cluster that cannot be used.

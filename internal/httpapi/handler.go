@@ -241,8 +241,7 @@ func (h *Handler) Calls() (now int, total uint64) {
 	return len(h.calls), h.total
 }
 
-// newCall makes a session and adds it to h.calls under the call id. It returns an error response if there is no room, if the
-// server stops, or if the requester's secret is used up.
+// newCall makes a session and adds it to h.calls under the call id. It returns an error response if there is no room, if the server stops, or if the requester's secret is used up.
 func (h *Handler) newCall(ctx context.Context, id string, settings wire.Session, who requester) (*callEntry, *problem) {
 	if p := h.useSecret(ctx, who); p != nil {
 		return nil, p
@@ -312,6 +311,7 @@ func (h *Handler) enter(b beginning) (*callEntry, *problem) {
 		if c.journal != nil {
 			c.journal.Close()
 		}
+		h.cfg.Over(s.ID())
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.talked(c)
@@ -335,8 +335,7 @@ func (h *Handler) abandon(id string, c *callEntry) {
 	}
 }
 
-// began counts a call that was set up on that connection, and opens it to side-band controllers. peer is that connection over
-// WebRTC, and nil over a WebSocket. began returns the call's link.
+// began counts a call that was set up on that connection, and opens it to side-band controllers. peer is that connection over WebRTC; nil over others. began returns the call's link.
 func (h *Handler) began(c *callEntry, on link.Connection, peer *rtc.Peer) *link.Hub {
 	return h.beganWith(c, link.NewHub(h.env, on, c.session.Resumable), peer)
 }
@@ -344,6 +343,7 @@ func (h *Handler) began(c *callEntry, on link.Connection, peer *rtc.Peer) *link.
 // beganWith is began for a call that has its link already.
 func (h *Handler) beganWith(c *callEntry, hub *link.Hub, peer *rtc.Peer) *link.Hub {
 	c.watch(hub)
+	h.cfg.Begun(c.id, c.session.ID(), c.owner.principal, peer != nil, c.since)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c.hub, c.peer = hub, peer

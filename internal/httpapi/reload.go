@@ -25,10 +25,11 @@ var ErrKeylessReload = errors.New("httpapi: a running server cannot begin or cea
 
 // Rules are what a running Handler can change.
 type Rules struct {
-	Keys    apikey.Keys
-	Limits  Limits
-	Rates   Rates
-	Secrets SecretRules
+	Keys      apikey.Keys
+	Limits    Limits
+	Rates     Rates
+	Secrets   SecretRules
+	Operators apikey.Keys // of the console of calls; a Handler does not read them
 }
 
 // Reload replaces the rules. It holds for what begins from now on: calls that there are go on, also those of a key that is gone, and with the locks that they began with. The

@@ -38,6 +38,11 @@ type Server struct {
 
 // Serve starts a server. The caller closes the pipeline. Pages of these origins may call the server, besides its own pages.
 func Serve(p *pipeline.Pipeline, logger *slog.Logger, origins ...string) (*Server, error) {
+	return ServeWith(server.Config{Pipeline: p, Logger: logger, Access: server.Access{Origins: origins}})
+}
+
+// ServeWith starts a server of a configuration.
+func ServeWith(cfg server.Config) (*Server, error) {
 	s := &Server{Events: &Lines{}, Steps: &Lines{}}
 	var err error
 	if s.trace, err = protocolcheck.Trace("browser"); err != nil {
@@ -49,10 +54,9 @@ func Serve(p *pipeline.Pipeline, logger *slog.Logger, origins ...string) (*Serve
 	if s.logbooks, err = os.MkdirTemp("", "logbooks"); err != nil {
 		return nil, err
 	}
-	s.server, err = server.New(server.Config{
-		Pipeline: p, Logger: logger, Page: web.Handler(web.Options{}), Loopback: true, Access: server.Access{Origins: origins},
-		Watch: server.Watch{Record: protocolcheck.Both(s.Events, s.record), Trace: protocolcheck.Both(s.Steps, s.trace), Logbooks: s.logbooks},
-	})
+	cfg.Page, cfg.Loopback = web.Handler(web.Options{Console: cfg.Operators != nil}), true
+	cfg.Record, cfg.Watch.Trace, cfg.Logbooks = protocolcheck.Both(s.Events, s.record), protocolcheck.Both(s.Steps, s.trace), s.logbooks
+	s.server, err = server.New(cfg)
 	if err != nil {
 		return nil, err
 	}

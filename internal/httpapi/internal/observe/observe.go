@@ -2,6 +2,7 @@
 package observe
 
 import (
+	"strings"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/playout"
@@ -18,6 +19,9 @@ type Observers struct {
 	// for none.
 	Event  func(principal string, text []byte)
 	Talked func(principal string, d time.Duration)
+	// Begins gets each session with a call that has begun, and Ends the id of each session that is over. nil for none.
+	Begins func(call, session, principal, transport string, since time.Time)
+	Ends   func(session string)
 	// Trace gets every transition of the state machines. nil for none.
 	Trace func(session string, step coord.Step)
 	// Took gets every event that the state machines take, and Performed every effect that was performed. nil for none.
@@ -28,6 +32,28 @@ type Observers struct {
 	// Timed gets the times of each turn that was answered, and the end of the user's speech; Refused gets the code of each refused request. nil for none.
 	Timed   func(session string, t *wire.AntiphonTurnMetrics, spoke time.Time)
 	Refused func(code string)
+}
+
+// Begun tells Begins that a call has begun. The id of a call with a WebSocket for its audio begins with ws_.
+func (o *Observers) Begun(call, session, principal string, webRTC bool, since time.Time) {
+	if o.Begins == nil {
+		return
+	}
+	transport := "telephone"
+	switch {
+	case webRTC:
+		transport = "WebRTC"
+	case strings.HasPrefix(call, "ws_"):
+		transport = "WebSocket"
+	}
+	o.Begins(call, session, principal, transport, since)
+}
+
+// Over tells Ends that a session is over.
+func (o *Observers) Over(session string) {
+	if o.Ends != nil {
+		o.Ends(session)
+	}
 }
 
 // Recording returns where a session is recorded; nil for nowhere.
