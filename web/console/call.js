@@ -59,7 +59,7 @@ export const view = (root) => {
     chosen = list.some(({ name }) => name === chosen) ? chosen : list.find(({ name }) => name === "turn")?.name ?? list[0]?.name;
     for (const { name, state } of list) {
       if (!buttons.has(name)) {
-        const button = h("button", { type: "button", onclick: () => ((chosen = name), machines(...present)) }, h("span", {}, name), h("span.machine-state"));
+        const button = h("button", { type: "button", onclick: () => ((chosen = name), machines(...present)) }, h("span", {}, name.replace(".", ".\u200b")), h("span.machine-state"));
         buttons.set(name, button);
       }
       const button = buttons.get(name);

@@ -33,7 +33,7 @@ export const score = (steps, end) => {
     { viewBox: `0 0 ${width} 56`, preserveAspectRatio: "none", role: "img", "aria-label": "Who was heard in the last minute: the user above, the agent below" },
     [10, 20, 38, 48].map((y) => s("path.staff", { d: `M0 ${y}h${width}` })),
     voice(9, "you", runs(steps, "turn", speaks, () => undefined, end)),
-    voice(37, "agent", runs(steps, "playout", sounds, (state) => (state === "Silent" ? undefined : "maybe"), end)),
+    voice(37, "agent", runs(steps, "playout", sounds, (state) => (["Silent", "Terminated"].includes(state) ? undefined : "maybe"), end)),
   );
 };
 
