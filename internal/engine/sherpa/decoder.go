@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/backend"
 	"github.com/antiphon-rt/antiphon/internal/engine/dynlib"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
@@ -29,9 +30,14 @@ type decoder struct {
 	lib    *library
 	handle uintptr
 	padded []float32 // the recording with silence after it, used again
+
+	library, folder string // of the library and of the model
+	threads         int
+	aligner         *aligner // nil until somebody wants the times of words
+	untimed         bool     // there is none for this model
 }
 
-func newDecoder(lib *library, folder string, threads int) (*decoder, error) {
+func newDecoder(lib *library, library, folder string, threads int) (*decoder, error) {
 	for _, name := range []string{moonshineEncoder, moonshineDecoder, tokensFile} {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrModel, err)
@@ -52,12 +58,12 @@ func newDecoder(lib *library, folder string, threads int) (*decoder, error) {
 	if h == 0 {
 		return nil, fmt.Errorf("%w: %s", ErrModel, folder)
 	}
-	return &decoder{lib: lib, handle: h}, nil
+	return &decoder{lib: lib, handle: h, library: library, folder: folder, threads: threads}, nil
 }
 
 // text returns what is said in the recording (mono, 16 kHz). It is empty if the model hears nothing.
 func (d *decoder) text(pcm []float32) (string, error) {
-	d.padded = append(append(d.padded[:0], pcm...), make([]float32, trail)...)
+	d.pad(pcm)
 	s := d.lib.newStream(d.handle)
 	if s == 0 {
 		return "", fmt.Errorf("%w: no stream", ErrModel)
@@ -74,4 +80,32 @@ func (d *decoder) text(pcm []float32) (string, error) {
 	return strings.TrimSpace(strings.ToValidUTF8(text, "")), nil
 }
 
-func (d *decoder) close() { d.lib.freeRecognizer(d.handle) }
+// pad keeps a recording with silence after it.
+func (d *decoder) pad(pcm []float32) {
+	d.padded = append(append(d.padded[:0], pcm...), make([]float32, trail)...)
+}
+
+// prepare loads what times needs, once, and reports whether it is there. What is wrong with it goes to the log of the server.
+func (d *decoder) prepare() bool {
+	if d.aligner == nil && !d.untimed {
+		var err error
+		if d.aligner, err = newAligner(d.library, d.folder, d.threads); err != nil {
+			d.untimed = true
+			fmt.Fprintf(os.Stderr, "%s: no times of words: %v\n", d.folder, err)
+		}
+	}
+	return d.aligner != nil
+}
+
+// times returns the words of a text of the recording with their times. prepare was called before.
+func (d *decoder) times(pcm []float32, text string) ([]backend.Word, error) {
+	d.pad(pcm)
+	return d.aligner.times(d.padded, text)
+}
+
+func (d *decoder) close() {
+	d.lib.freeRecognizer(d.handle)
+	if d.aligner != nil {
+		d.aligner.close()
+	}
+}

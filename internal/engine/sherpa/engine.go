@@ -33,7 +33,7 @@ func NewEngine(library, model string, threads int) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := newDecoder(lib, model, max(threads, 1))
+	d, err := newDecoder(lib, library, model, max(threads, 1))
 	if err != nil {
 		return nil, err
 	}
@@ -41,12 +41,15 @@ func NewEngine(library, model string, threads int) (*Engine, error) {
 }
 
 func (e *Engine) Info() backend.Info {
-	return backend.Info{Name: "sherpa", Detail: e.model + ", sherpa-onnx " + Version, Live: true}
+	return backend.Info{Name: "sherpa", Detail: e.model + ", sherpa-onnx " + Version, Live: true, Times: true}
 }
 
-// Open implements backend.Engine. It ignores language and prompt: a model has one language.
+// Open implements backend.Engine. It ignores language and prompt: a model has one language. An utterance of a model that has no times of words has a text
+// all the same.
 func (e *Engine) Open(_ context.Context, c backend.Config) (backend.Stream, error) {
-	return newStream(e.decoder, c.Live, time.Now), nil
+	s := newStream(e.decoder, c.Live, time.Now)
+	s.timed = c.Words && e.decoder.prepare()
+	return s, nil
 }
 
 func (e *Engine) Close() error {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -14,6 +15,7 @@ import (
 	"github.com/onsi/gomega"
 	"go.uber.org/goleak"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/pipetest"
 	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
@@ -91,6 +93,65 @@ func TestSpeaksAndUnderstands(t *testing.T) {
 	slow := say(t, speaks.Impl, pipeline.Utterance{Text: "hello there", Speed: 0.5, Voice: "alloy"})
 	fast := say(t, speaks.Impl, pipeline.Utterance{Text: "hello there", Speed: 2})
 	g.Expect(len(slow)).To(gomega.BeNumerically(">", len(fast)+300*ms))
+}
+
+// Words have the times at which they are said: here after a second of silence each.
+func TestTimesOfWords(t *testing.T) {
+	g := gomega.NewWithT(t)
+	speaks, err := Synthesizer(Config{Models: store, Processes: 1, even: true})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	defer func() { g.Expect(speaks.Close()).To(gomega.Succeed()) }()
+	hears, err := Recogniser(Config{Models: store, Processes: 1})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	defer func() { g.Expect(hears.Close()).To(gomega.Succeed()) }()
+	c, err := hears.Impl.(pipeline.ConfigNegotiator).NegotiateConfig(pipeline.TranscribeConfig{Words: true, Prompt: "x"})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(c).To(gomega.Equal(pipeline.TranscribeConfig{Words: true}))
+
+	var pcm []float32
+	var onsets, ends []int // of the sentences, in milliseconds
+	for _, text := range []string{"What is the weather in London?", "Please call me again at nine in the morning.", "What is your name?"} {
+		said := say(t, speaks.Impl, pipeline.Utterance{Text: text})
+		audible := func(v float32) bool { return v > 0.01 || v < -0.01 }
+		first := slices.IndexFunc(said, audible)
+		last := len(said) - 1
+		for !audible(said[last]) {
+			last--
+		}
+		onsets, ends = append(onsets, (len(pcm)+first)/ms), append(ends, (len(pcm)+last)/ms)
+		pcm = append(append(pcm, said...), make([]float32, 1000*ms)...)
+	}
+	r := pipetest.Last(pipetest.Hear(t, hears.Impl, c, pcm))
+	g.Expect(r.Err).NotTo(gomega.HaveOccurred())
+	texts := make([]string, len(r.Words))
+	for i, w := range r.Words {
+		texts[i] = w.Text
+		g.Expect(w.End).To(gomega.BeNumerically(">", w.Start), w.Text)
+		if i > 0 {
+			g.Expect(w.Start).To(gomega.BeNumerically(">=", r.Words[i-1].End), w.Text)
+		}
+	}
+	g.Expect(strings.Join(texts, " ")).To(gomega.Equal(r.Text))
+	g.Expect(plainWords(r.Text)).To(gomega.Equal("what is the weather in london please call me again at nine in the morning what is your name"))
+	for sentence, first := range []int{0, 6, 15} {
+		g.Expect(int(r.Words[first].Start.Milliseconds())).To(gomega.BeNumerically("~", onsets[sentence], 40), r.Words[first].Text)
+	}
+	for sentence, last := range []int{5, 14, 18} {
+		g.Expect(int(r.Words[last].End.Milliseconds())).To(gomega.BeNumerically("~", ends[sentence], 100), r.Words[last].Text)
+	}
+}
+
+// The decoder of another model has nothing to attend with, and says so.
+func TestNoAttention(t *testing.T) {
+	g := gomega.NewWithT(t)
+	file, err := os.ReadFile(store + "/moonshine-tiny-en/" + moonshineDecoder)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	for name, wrong := range map[string][]byte{"empty": {}, "a part of the file": file[:1000], "the end of the file": file[len(file)/2:]} {
+		_, err := attending(slices.Clone(wrong), attended())
+		g.Expect(err).To(gomega.MatchError(errAttention), name)
+	}
+	_, err = attending(file, []int{6})
+	g.Expect(err).To(gomega.MatchError(errAttention), "it has six layers")
 }
 
 // Without the library and models, each stage says how to get them, and nothing crashes.

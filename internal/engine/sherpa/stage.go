@@ -132,7 +132,7 @@ func Recogniser(c Config) (pipeline.Stage[pipeline.Transcriber], error) {
 	if err != nil {
 		return pipeline.Stage[pipeline.Transcriber]{}, err
 	}
-	return s.Recogniser(ownprocess.EnglishRecogniser{Stage: s}), nil
+	return s.Recogniser(ownprocess.EnglishRecogniser{Stage: s, Times: true}), nil
 }
 
 // Synthesizer returns a synthesizer. A missing library or model is no error of Synthesizer: the component and Synthesize say what is missing.

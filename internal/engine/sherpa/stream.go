@@ -49,6 +49,8 @@ const (
 // recordings is what turns a recording into text. It is a *decoder outside the tests.
 type recordings interface {
 	text(pcm []float32) (string, error)
+	// times returns the words of a text of the recording with their times.
+	times(pcm []float32, text string) ([]backend.Word, error)
 }
 
 // stream is one utterance. It implements backend.Stream.
@@ -57,14 +59,16 @@ type stream struct {
 	now      func() time.Time
 	detector *voice.Detector
 	live     bool
+	timed    bool // the caller wants the times of words
 
-	done    []string  // texts of the segments before the present one
-	offset  int       // where the present segment begins in the utterance, in samples
-	segment []float32 // audio of the present segment
-	framed  int       // how much of the segment the detector has heard, in samples
-	speech  int       // how much speech is in the segment, in samples
-	onset   int       // where the first speech of the segment begins, in samples
-	spoken  int       // where the last speech of the segment ended, in samples
+	done    []string       // texts of the segments before the present one
+	words   []backend.Word // of those segments
+	offset  int            // where the present segment begins in the utterance, in samples
+	segment []float32      // audio of the present segment
+	framed  int            // how much of the segment the detector has heard, in samples
+	speech  int            // how much speech is in the segment, in samples
+	onset   int            // where the first speech of the segment begins, in samples
+	spoken  int            // where the last speech of the segment ended, in samples
 
 	text     string // of the segment, by the last decoding
 	decoded  int    // how much of the segment the last decoding had, in samples; 0: there was none
@@ -146,8 +150,8 @@ func (s *stream) firstWords() error {
 
 // decode sets the text of the segment to that of its first size samples.
 func (s *stream) decode(size int) error {
-	end := min(size, s.spoken+postRoll)
-	text, err := s.decoder.text(s.segment[min(end, max(0, s.onset-preRoll)):end])
+	begin, end := s.bounds(size)
+	text, err := s.decoder.text(s.segment[begin:end])
 	if err != nil {
 		return err
 	}
@@ -156,12 +160,36 @@ func (s *stream) decode(size int) error {
 	return nil
 }
 
+// bounds returns which part of the first size samples of the segment is decoded.
+func (s *stream) bounds(size int) (begin, end int) {
+	end = min(size, s.spoken+postRoll)
+	return min(end, max(0, s.onset-preRoll)), end
+}
+
+// time adds the words of the segment, which has that many samples.
+func (s *stream) time(size int) error {
+	begin, end := s.bounds(size)
+	if !s.timed || s.text == "" || end == begin {
+		return nil
+	}
+	words, err := s.decoder.times(s.segment[begin:end], s.text)
+	for _, w := range words {
+		before := (s.offset + begin) / ms
+		w.StartMS, w.EndMS = w.StartMS+before, min(w.EndMS+before, (s.offset+len(s.segment))/ms)
+		s.words = append(s.words, w)
+	}
+	return err
+}
+
 // cut ends the segment at that sample. What follows it begins the next segment.
 func (s *stream) cut(at int) error {
 	if s.decoded < s.spoken || s.decoded > at+pause {
 		if err := s.decode(at); err != nil {
 			return err
 		}
+	}
+	if err := s.time(at); err != nil {
+		return err
 	}
 	if s.text != "" {
 		s.done = append(s.done, s.text)
@@ -212,7 +240,10 @@ func (s *stream) Finish(context.Context) (backend.Result, error) {
 			}
 		}
 	}
-	return backend.Result{Text: s.all()}, nil
+	if err := s.time(len(s.segment)); err != nil {
+		return backend.Result{}, err
+	}
+	return backend.Result{Text: s.all(), Words: s.words}, nil
 }
 
 func (s *stream) Close() error { return nil }

@@ -32,6 +32,14 @@ func (c *counting) text(pcm []float32) (string, error) {
 	return strings.Join(words, " "), c.fails
 }
 
+// times gives each word half a second.
+func (c *counting) times(_ []float32, text string) (words []backend.Word, err error) {
+	for i, w := range strings.Fields(text) {
+		words = append(words, backend.Word{Text: w, StartMS: 500 * i, EndMS: 500*i + 500})
+	}
+	return words, c.fails
+}
+
 func (c *counting) now() time.Time { return c.clock }
 
 // vowel returns speech as the detector knows it: a harmonic sound whose pitch and loudness move.
@@ -75,6 +83,26 @@ func finish(t *testing.T, s *stream) string {
 	r, err := s.Finish(t.Context())
 	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
 	return r.Text
+}
+
+// The times of words count from the begin of the utterance, also behind a cut. Nobody asks the decoder for times that nobody wants.
+func TestTimesBehindACut(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for _, timed := range []bool{true, false} {
+		d := &counting{}
+		s := newStream(d, false, d.now)
+		s.timed = timed
+		feed(t, s, quiet(1000), vowel(5000), quiet(1000), vowel(1200), quiet(600))
+		r, err := s.Finish(t.Context())
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		if !timed {
+			g.Expect(r.Words).To(gomega.BeEmpty())
+			continue
+		}
+		first, second := r.Words[0], r.Words[len(r.Words)-3]
+		g.Expect(len(r.Words)).To(gomega.Equal(len(strings.Fields(r.Text))))
+		g.Expect([]int{first.StartMS, second.StartMS}).To(gomega.Equal([]int{800, 6810}), "200 ms before the detected speech")
+	}
 }
 
 // Captions grow while the user speaks. At a pause the text is decoded at once, so that the end needs no decoding.

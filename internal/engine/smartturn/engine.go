@@ -4,9 +4,11 @@ package smartturn
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 
 	"github.com/antiphon-rt/antiphon/internal/engine/backend"
+	"github.com/antiphon-rt/antiphon/internal/engine/onnx"
 )
 
 // modelFile is the name of the model, in its folder.
@@ -15,29 +17,40 @@ const modelFile = "smart-turn.onnx"
 // Engine is a backend.Engine whose utterance is the end of a turn. The result of the utterance has one word, whose probability is the probability
 // that the user has finished. Only one goroutine may use it.
 type Engine struct {
-	model     *model
+	model     *onnx.Model
 	extractor *extractor
 	version   string // of ONNX Runtime
 }
 
 // NewEngine loads ONNX Runtime and the model. library and folder are their folders. threads is how many processors one run takes. Its errors
-// wrap ErrLibrary or ErrModel.
+// wrap onnx.ErrLibrary or onnx.ErrModel.
 func NewEngine(library, folder string, threads int) (*Engine, error) {
-	l, version, err := openLibrary(library)
+	l, err := onnx.Open(library)
 	if err != nil {
 		return nil, err
 	}
-	m, err := l.load(filepath.Join(folder, modelFile), max(1, threads))
+	m, err := l.LoadFile(filepath.Join(folder, modelFile), max(1, threads), []string{"input_features"}, []string{"logits"})
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{model: m, extractor: newExtractor(), version: version}, nil
+	return &Engine{model: m, extractor: newExtractor(), version: l.Version}, nil
 }
 
 // Probability returns how probable it is that the user has finished the turn. pcm is the turn so far, mono at pipeline.InputRate. The model hears
 // the last 8 s of it.
 func (e *Engine) Probability(pcm []float32) (float64, error) {
-	return e.model.probability(e.extractor.extract(pcm))
+	out, err := e.model.Run(onnx.Tensor{Shape: []int64{1, mels, frames}, Floats: e.extractor.extract(pcm)})
+	if err != nil {
+		return 0, err
+	}
+	if n := len(out[0].Floats); n != 1 {
+		return 0, fmt.Errorf("%w: it has %d results, want 1", onnx.ErrModel, n)
+	}
+	p := float64(out[0].Floats[0])
+	if !(p >= 0 && p <= 1) {
+		return 0, fmt.Errorf("%w: its result %v is no probability", onnx.ErrModel, p)
+	}
+	return p, nil
 }
 
 func (e *Engine) Info() backend.Info {
@@ -50,7 +63,7 @@ func (e *Engine) Open(context.Context, backend.Config) (backend.Stream, error) {
 }
 
 func (e *Engine) Close() error {
-	e.model.close()
+	e.model.Close()
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/antiphon-rt/antiphon/internal/engine/onnx"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
@@ -174,7 +175,7 @@ func compiled(t *testing.T, source string) string {
 func TestErrors(t *testing.T) {
 	g := gomega.NewWithT(t)
 	_, err := NewEngine(engineFolder, t.TempDir(), 1)
-	g.Expect(err).To(gomega.And(gomega.MatchError(ErrModel), gomega.MatchError(gomega.ContainSubstring(modelFile))))
+	g.Expect(err).To(gomega.And(gomega.MatchError(onnx.ErrModel), gomega.MatchError(gomega.ContainSubstring(modelFile))))
 	_, err = NewEngine(t.TempDir(), meanModel(t), 1)
-	g.Expect(err).To(gomega.MatchError(ErrLibrary))
+	g.Expect(err).To(gomega.MatchError(onnx.ErrLibrary))
 }
