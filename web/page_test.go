@@ -5,6 +5,8 @@ package web
 // The rendered page in each phase.
 
 import (
+	"regexp"
+	"strconv"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -149,4 +151,19 @@ func TestAScreenReaderHearsFinalLines(t *testing.T) {
 		g.Expect(ui.HTML(announced(Snapshot{Lines: lines, TextOnly: textOnly}))).To(gomega.HaveSuffix(`role="log" aria-label="Newest lines">` + want + `</div>`))
 		g.Expect(ui.HTML(announced(Snapshot{Lines: lines[:1], TextOnly: textOnly}))).To(gomega.ContainSubstring(`<p>You: hello</p>`))
 	}
+}
+
+// TestLatencyBar checks that the shares of the bar add up to the time that the line names.
+func TestLatencyBar(t *testing.T) {
+	g := gomega.NewWithT(t)
+	page := shown(Snapshot{Latency: MetricsLatency(310, 370, 372, 420, 424)})
+	g.Expect(page).To(gomega.ContainSubstring(`<svg class="latency-bar" viewBox="0 0 424 10"`))
+	sum := 0
+	for _, rect := range regexp.MustCompile(`<rect class="[a-z-]+" x="(\d+)" width="(\d+)"`).FindAllStringSubmatch(page, -1) {
+		from, _ := strconv.Atoi(rect[1])
+		width, _ := strconv.Atoi(rect[2])
+		g.Expect(from).To(gomega.Equal(sum))
+		sum += width
+	}
+	g.Expect(sum).To(gomega.Equal(424))
 }
