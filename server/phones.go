@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -28,8 +29,12 @@ type (
 	Phones = phones.Config
 	// PhoneNumber says which session answers a number.
 	PhoneNumber = phones.Number
+	// PhoneOutlet says which calls go out over a trunk.
+	PhoneOutlet = phones.Outlet
 	// Trunk is who may call.
 	Trunk = sip.Trunk
+	// TrunkOut says how calls go out over a trunk.
+	TrunkOut = sip.Out
 	// Webhook is where events go. NewWebhook returns one.
 	Webhook = webhook.Hook
 )
@@ -55,6 +60,9 @@ func (s *Server) openPhones(set wire.Session) error {
 	if err := p.Check(); err != nil {
 		return fmt.Errorf("phones: %w", err)
 	}
+	if err := s.checkOutlets(); err != nil {
+		return err
+	}
 	if err := checkNumbers(s.cfg, set); err != nil {
 		return err
 	}
@@ -71,6 +79,30 @@ func (s *Server) openPhones(set wire.Session) error {
 	}
 	s.cfg.Logger.Info("telephones may call", "sip", p.Listen, "sip_tls", p.ListenTLS, "trunks", strings.Join(callers, ", "))
 	return nil
+}
+
+// checkOutlets checks that only who has a key has the server call somebody.
+func (s *Server) checkOutlets() error {
+	for _, o := range s.cfg.Phones.Outlets {
+		for _, who := range o.Principals {
+			if !s.cfg.Keys.Has(who) {
+				return fmt.Errorf("phones: trunks: %s: out: calls out need API keys, and no key has the principal %q: start the server with --api-key-file", o.Trunk, who)
+			}
+		}
+	}
+	return nil
+}
+
+// dial returns a call to a target over a trunk.
+func (s *Server) dial(trunk, target string) (telephones.Outgoing, error) {
+	if s.phones == nil {
+		return nil, errors.New("the server has no SIP: start it with --sip")
+	}
+	c, err := s.phones.Dial(trunk, target)
+	if err != nil {
+		return nil, err
+	}
+	return telephone{c}, nil
 }
 
 // CheckPhones returns an error if New would refuse the telephones of a Config with this pipeline.
@@ -131,6 +163,11 @@ type telephone struct{ *sip.Call }
 
 // Traits implements phone.Transport.
 func (t telephone) Traits() phone.Traits { return phone.Traits{Rate: audio.Rate} }
+
+// Place implements telephones.Outgoing.
+func (t telephone) Place(l *phone.Link, rings time.Duration, news func(state string, status int)) {
+	t.Call.Place(l, rings, func(s sip.State, status int) { news(string(s), status) })
+}
 
 // Accept implements telephones.Telephone.
 func (t telephone) Accept(l *phone.Link) error { return t.Call.Accept(l) }

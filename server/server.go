@@ -25,6 +25,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/sip"
 	"github.com/antiphon-rt/antiphon/internal/console"
 	"github.com/antiphon-rt/antiphon/internal/httpapi"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/telephones"
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
 	"github.com/antiphon-rt/antiphon/internal/mcp"
 	"github.com/antiphon-rt/antiphon/internal/telemetry"
@@ -240,6 +241,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{mux: http.NewServeMux(), engine: engine, turn: turn, cfg: cfg}
 	metrics := telemetry.New(s.snapshot, cfg.Tracer)
+	sc.Out = telephones.Out{Outlets: cfg.Phones.Outlets, Dial: s.dial, Webhook: cfg.Phones.Webhook, Refer: cfg.Phones.Refer}
 	if err := s.observe(&sc, metrics); err != nil {
 		return nil, errors.Join(err, engine.Close())
 	}

@@ -119,6 +119,8 @@ func newServer(typ string) ServerEvent {
 		return new(AntiphonRunMessage)
 	case "antiphon.input.sounds":
 		return new(AntiphonInputSounds)
+	case "antiphon.call.progress":
+		return new(AntiphonCallProgress)
 	case "antiphon.voice":
 		return new(AntiphonVoice)
 	}
@@ -227,6 +229,7 @@ var serverNeeds = [...]struct{ typ, needs string }{
 	{"antiphon.session.moving", "event_id"},
 	{"antiphon.run.message", "event_id run_id tool message"},
 	{"antiphon.input.sounds", "event_id item_id sound lengths_ms"},
+	{"antiphon.call.progress", "event_id state"},
 	{"antiphon.voice", "event_id item_id state"},
 }
 
@@ -1371,6 +1374,21 @@ func (*AntiphonInputSounds) server() {}
 
 func (e *AntiphonInputSounds) fields(c *codec) {
 	c.bind("event_id! item_id! sound! lengths_ms!", &e.EventID, &e.ItemID, &e.Sound, (*rawObject)(&e.LengthsMS))
+}
+
+// Type returns "antiphon.call.progress".
+func (*AntiphonCallProgress) Type() string { return "antiphon.call.progress" }
+
+// ID returns EventID.
+func (e *AntiphonCallProgress) ID() string { return e.EventID }
+
+// SetID sets EventID.
+func (e *AntiphonCallProgress) SetID(id string) { e.EventID = id }
+
+func (*AntiphonCallProgress) server() {}
+
+func (e *AntiphonCallProgress) fields(c *codec) {
+	c.bind("event_id! state! status?", &e.EventID, &e.State, &e.Status)
 }
 
 // Type returns "antiphon.voice".

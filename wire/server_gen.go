@@ -493,6 +493,15 @@ type AntiphonInputSounds struct {
 	LengthsMS Raw
 }
 
+// AntiphonCallProgress is the event antiphon.call.progress. It says how far a telephone call is that the server places:
+// State is "ringing", "early_media", "answered", "busy", "no_answer", "declined", "canceled" or "failed", Status the
+// status of SIP behind it, and 0 for none.
+type AntiphonCallProgress struct {
+	EventID string
+	State   string
+	Status  int
+}
+
 // AntiphonVoice is the event antiphon.voice. It says what the voice gate knows of a user's item: State is "resolving",
 // "authorised" (of Speaker) or "rejected" (for Reason). A rejected item is deleted.
 type AntiphonVoice struct {

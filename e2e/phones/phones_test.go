@@ -36,8 +36,8 @@ type house struct {
 // desk has a trunk with a password.
 const desk = "phones: {trunks: [{name: desk, user: desk, key_file: password}]}\n"
 
-// open starts the server. config is antiphon.yaml; without one the telephones of this machine may call.
-func open(t *testing.T, config string) *house {
+// open starts the server. config is antiphon.yaml; without one the telephones of this machine may call. keys are the lines of its API keys.
+func open(t *testing.T, config string, keys ...string) *house {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	folder := t.TempDir()
@@ -51,6 +51,11 @@ func open(t *testing.T, config string) *house {
 		path := filepath.Join(folder, "antiphon.yaml")
 		g.Expect(os.WriteFile(path, []byte(config), 0o600)).To(gomega.Succeed())
 		args = append(args, "--config", path)
+	}
+	if len(keys) > 0 {
+		path := filepath.Join(folder, "keys")
+		g.Expect(os.WriteFile(path, []byte(strings.Join(keys, "\n")), 0o600)).To(gomega.Succeed())
+		args = append(args, "--api-key-file", path)
 	}
 	h.Program, err = rig.Start(root, args...)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -68,6 +73,13 @@ func (h *house) recorded() string {
 // sipp runs a scenario: a name of one that sipp has, or a file of testdata.
 func (h *house) sipp(t *testing.T, scenario string, more ...string) {
 	t.Helper()
+	cmd := h.sippCommand(t, scenario, more...)
+	said, err := cmd.CombinedOutput()
+	h.g.Expect(err).NotTo(gomega.HaveOccurred(), "%s", said)
+}
+
+func (h *house) sippCommand(t *testing.T, scenario string, more ...string) *exec.Cmd {
+	t.Helper()
 	args := []string{h.sip, "-i", "127.0.0.1", "-m", "1", "-timeout", "30s", "-timeout_error", "-nostdin", "-aa"}
 	if file, err := filepath.Abs("testdata/" + scenario + ".xml"); err == nil && exists(file) {
 		args = append(args, "-sf", file)
@@ -79,8 +91,7 @@ func (h *house) sipp(t *testing.T, scenario string, more ...string) {
 	_, number, _ := strings.Cut(port, ":")
 	cmd := exec.Command("sipp", append(append(args, "-p", number), more...)...)
 	cmd.Dir = t.TempDir()
-	said, err := cmd.CombinedOutput()
-	h.g.Expect(err).NotTo(gomega.HaveOccurred(), "%s", said)
+	return cmd
 }
 
 func exists(path string) bool {

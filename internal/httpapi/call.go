@@ -11,13 +11,20 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/session"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/offers"
+	"github.com/antiphon-rt/antiphon/internal/httpapi/telephones"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // Calls over WebRTC: reads the SDP offer and the session's settings, and sends the SDP answer.
 
-// call sets up a call over WebRTC: the request has an SDP offer, the response has the SDP answer.
+// call sets up a call over WebRTC: the request has an SDP offer, the response has the SDP answer. A request in JSON asks for a telephone call.
 func (h *Handler) call(w http.ResponseWriter, r *http.Request, who requester) *problem {
+	if telephones.Asks(r) {
+		if who.secret != nil {
+			return keyWanted("places no telephone call")
+		}
+		return h.phones.Place(w, r, telephones.Owner{Principal: who.principal, Address: who.address})
+	}
 	sdp, settings, p := h.readCall(w, r, who)
 	if p != nil {
 		return p
@@ -118,7 +125,7 @@ func (h *Handler) readCall(w http.ResponseWriter, r *http.Request, who requester
 		}
 		return sdp, set, p
 	}
-	return "", set, &problem{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type", Message: "send the SDP offer as application/sdp, or as multipart/form-data with the parts sdp and session"}
+	return "", set, &problem{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type", Message: "send the SDP offer as application/sdp, or as multipart/form-data with the parts sdp and session; a telephone call is asked for as application/json"}
 }
 
 // badSession returns the response to settings that are refused with err; nil if err is nil.

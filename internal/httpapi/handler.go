@@ -67,6 +67,8 @@ type Config struct {
 	Options session.Options
 	// Streams are the telephones that may come over a WebSocket.
 	Streams []stream.Config
+	// Out says which telephone calls the server places.
+	Out telephones.Out
 	// CheckInvariants has every session check its machines after every event.
 	CheckInvariants bool
 }
@@ -160,7 +162,7 @@ func New(cfg Config) *Handler {
 		memory: conversation.NewMemory(limits.Memory, limits.MaxSessions), messages: account.New(limits.MessageMemory),
 		calls: map[string]*callEntry{}, taking: takeover.New(cfg.Journal, env.System()), guard: watchdog.New(env.System(), watchdog.Defaults()),
 	}
-	h.phones = telephones.New(phoneCalls{h}, h.env, cfg.Logger)
+	h.phones = telephones.New(phoneCalls{h}, h.env, cfg.Logger, cfg.Out)
 	h.speech = speechapi.New(speechapi.Config{Pipeline: cfg.Pipeline, Guard: h.guard.Logging(cfg.Logger), Voice: cfg.Settings.Audio.Output.Voice, Logger: cfg.Logger})
 	h.setRules(Rules{Keys: cfg.Keys, Limits: cfg.Limits, Secrets: cfg.Secrets})
 	h.origins = origin.Policy{Origins: cfg.Origins, Refused: origin.Log(cfg.Logger), Keyed: func() bool { return h.rules.Load().keys != nil }}

@@ -3,9 +3,7 @@ package httpapi
 import (
 	"context"
 	"crypto/rand"
-	"io"
 	"net/http"
-	"strings"
 
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/phone"
@@ -86,20 +84,13 @@ func (h *Handler) decidesPhone(next func(c *telephones.Call, r *http.Request, bo
 		}
 		c := h.phoneOf(r.PathValue("id"), who)
 		if c == nil {
-			return &problem{
-				Status: http.StatusNotFound, Code: "no_sip_call",
-				Message: "no SIP call waits: there is none with this id, or it has ended; a call over WebRTC has begun when its offer is answered; POST /v1/realtime/calls/" +
-					r.PathValue("id") + "/hangup ends one",
-			}
+			return telephones.NoCall(r.PathValue("id"))
 		}
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-		if err != nil {
-			return answer.BadBody(err)
+		body, p := telephones.Body(w, r)
+		if p == nil {
+			p = next(c, r, body)
 		}
-		if len(strings.TrimSpace(string(body))) == 0 {
-			body = nil
-		}
-		if p := next(c, r, body); p != nil {
+		if p != nil {
 			return p
 		}
 		answer.JSON(w, http.StatusOK, struct{}{})

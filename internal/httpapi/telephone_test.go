@@ -18,6 +18,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/phone"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/telephones"
+	"github.com/antiphon-rt/antiphon/internal/phones"
 	"github.com/antiphon-rt/antiphon/internal/webhook"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -211,4 +212,123 @@ func principalOf(d *harness) string {
 		return k.Name
 	}
 	return ""
+}
+
+// callee is a telephone that the server calls. The test says what it does.
+type callee struct {
+	*handset
+	does  chan string
+	links chan *phone.Link
+}
+
+func (c *callee) Place(l *phone.Link, rings time.Duration, news func(state string, status int)) {
+	c.links <- l
+	for {
+		select {
+		case state := <-c.does:
+			news(state, 1)
+			if state == "answered" {
+				l.Begin()
+			} else if state != "ringing" {
+				l.Ended(link.ErrHungUp)
+				return
+			}
+		case <-c.hungUp:
+			return
+		case <-time.After(rings):
+			l.Ended(link.ErrHungUp)
+			return
+		}
+	}
+}
+
+// outbound is a server that calls a telephone of the test over the trunk desk.
+func outbound(t *testing.T) (d *harness, c *callee, reports chan string) {
+	t.Helper()
+	c, reports = &callee{newHandset(), make(chan string, 8), make(chan *phone.Link, 8)}, make(chan string, 8)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		reports <- string(body)
+	}))
+	t.Cleanup(receiver.Close)
+	hook, err := webhook.New(receiver.URL, hookSecret, 0)
+	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
+	d = open(t, func(cfg *Config) {
+		cfg.Keys = keys(t)
+		cfg.Out = telephones.Out{
+			Outlets: []phones.Outlet{{Trunk: "desk", Principals: []string{cfg.Keys[0].Name}, Allow: []string{"+4930*"}, Calls: 1, Rings: time.Minute}, {Trunk: "other", Principals: []string{"nobody"}, Allow: []string{"*"}}},
+			Dial: func(_, _ string) (telephones.Outgoing, error) {
+				c.handset = newHandset()
+				return &callee{c.handset, c.does, c.links}, nil
+			}, Webhook: hook,
+		}
+	})
+	return d, c, reports
+}
+
+func (d *harness) places(body string) *httptest.ResponseRecorder {
+	return d.ask(http.MethodPost, "/v1/realtime/calls", strings.NewReader(body), "Content-Type", "application/json", "Authorization", "Bearer "+key)
+}
+
+const bakery = `{"target_uri":"tel:+4930123","trunk":"desk","session":{"type":"realtime","instructions":"Be kind."},"greeting":"Hello"}`
+
+// A program has the server call a telephone, and follows the call from the side.
+func TestCallOut(t *testing.T) {
+	d, c, reports := outbound(t)
+	c.does <- "ringing"
+	w := d.places(bakery)
+	d.g.Expect(w.Code).To(gomega.Equal(http.StatusCreated), w.Body.String())
+	var placed telephones.Placed
+	d.g.Expect(json.Unmarshal(w.Body.Bytes(), &placed)).To(gomega.Succeed())
+	d.g.Expect(placed.State).To(gomega.Equal("ringing"))
+	d.g.Expect(w.Header().Get("Location")).To(gomega.Equal("/v1/realtime/calls/" + placed.ID))
+	d.refused(d.places(bakery), http.StatusTooManyRequests, "too_many_calls", "at a time")
+	d.refused(d.decides(placed.ID, "accept", `{"type":"realtime"}`), http.StatusConflict, "decision_already_made", "already")
+
+	control := d.connect(d.serve()+"/v1/realtime?call_id="+placed.ID, key)
+	created, _ := control.first().(*wire.SessionCreated)
+	d.g.Expect(created.Session.Instructions).To(gomega.Equal("Be kind."))
+	control.send(`{"type":"antiphon.hello"}`)
+	progress := func(state string) {
+		e, _ := control.next("antiphon.call.progress").(*wire.AntiphonCallProgress)
+		d.g.Expect(e.State).To(gomega.Equal(state))
+	}
+	progress("ringing")
+	c.does <- "answered"
+	progress("answered")
+	done, _ := control.next("response.done").(*wire.ResponseDone)
+	d.g.Expect(*done.Response.Output[0].Content[0].Transcript).To(gomega.Equal("Hello"))
+	for _, state := range []string{"ringing", "answered"} {
+		d.g.Eventually(reports, time.Minute).Should(gomega.Receive(gomega.And(gomega.ContainSubstring(`"type":"antiphon.call.progress"`), gomega.ContainSubstring(state))))
+	}
+	(<-c.links).Ended(link.ErrHungUp)
+	<-c.hungUp
+	d.g.Eventually(func() int { w := d.places(`{"target_uri":"+49301","trunk":"desk"}`); return w.Code }, time.Minute).ShouldNot(gomega.Equal(http.StatusTooManyRequests))
+}
+
+func TestCallOutThatIsRefused(t *testing.T) {
+	d, c, _ := outbound(t)
+	for _, state := range []string{"busy", "declined", "no_answer", "failed"} {
+		c.does <- state
+		d.refused(d.places(bakery), http.StatusConflict, "call_"+state, "not answered")
+		d.g.Eventually(func() int { now, _ := d.h.Calls(); return now }, time.Minute).Should(gomega.BeZero())
+	}
+	for _, wrong := range []struct {
+		body, code, says string
+		status           int
+	}{
+		{`{"trunk":"desk"}`, wire.CodeInvalidValue, "want a number", http.StatusBadRequest},
+		{`{"target_uri":"sip:a@b;c","trunk":"desk"}`, wire.CodeInvalidValue, "want a number", http.StatusBadRequest},
+		{`{"target_uri":"+49900123","trunk":"desk"}`, "target_not_allowed", "pattern", http.StatusForbidden},
+		{`{"target_uri":"+4930123","trunk":"other"}`, "trunk_not_allowed", "out:", http.StatusForbidden},
+		{`{"target_uri":"+4930123","trunk":"none"}`, "trunk_not_allowed", "out:", http.StatusForbidden},
+		{`{"target_uri":"+4930123","trunk":"desk","greeting":"` + strings.Repeat("x", 5000) + `"}`, wire.CodeInvalidValue, "too long", http.StatusBadRequest},
+		{`{"target_uri":"+4930123","trunk":"desk","session":{"instructions":1}}`, wire.CodeInvalidType, "want a string", http.StatusBadRequest},
+		{`[`, wire.CodeInvalidValue, "no JSON", http.StatusBadRequest},
+	} {
+		d.refused(d.places(wrong.body), wrong.status, wrong.code, wrong.says)
+	}
+	w := d.ask(http.MethodPost, "/v1/realtime/calls", strings.NewReader(bakery), "Content-Type", "application/json", "Authorization", "Bearer "+d.secret(`{}`))
+	d.refused(w, http.StatusForbidden, "client_secret_not_allowed", "API key")
+	d.g.Expect(c.links).To(gomega.HaveLen(4), "no other call was placed")
 }

@@ -31,6 +31,8 @@ type Config struct {
 	Webhook *webhook.Hook
 	// Refer are patterns of the targets to which calls may be transferred; nil allows none.
 	Refer []string
+	// Outlets say which calls go out; nil for none.
+	Outlets []Outlet
 	// FirstPort and LastPort are the UDP ports of the audio; 0 takes any.
 	FirstPort, LastPort uint16
 	// Quiet is how long a caller may send nothing before the call ends; 0 takes 30 s.
@@ -86,6 +88,11 @@ func (p *Config) Check() error {
 		}
 		if !known {
 			return fmt.Errorf("numbers: %s: there is no trunk %s", n.Number, n.Trunk)
+		}
+	}
+	for i := range p.Outlets {
+		if err := p.Outlets[i].check(p); err != nil {
+			return err
 		}
 	}
 	if p.LastPort < p.FirstPort {

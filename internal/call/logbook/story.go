@@ -47,6 +47,11 @@ type (
 	}
 	// DigitsDue: the user has finished with the keys.
 	DigitsDue struct{}
+	// Progress says how far a call is that the server places.
+	Progress struct {
+		State  string
+		Status int
+	}
 	// NotBooked is an event that has no place in a logbook.
 	NotBooked struct{ Why string }
 )
@@ -118,6 +123,8 @@ func came(v any) string {
 		return "The agent is to speak first"
 	case Digit:
 		return "The user presses a key of the telephone"
+	case Progress:
+		return "The telephone call is: " + v.State
 	case coord.OfConn:
 		return "The connection has the event " + v.Event.Name()
 	case listening.Report:

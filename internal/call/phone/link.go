@@ -242,6 +242,9 @@ func (l *Link) Lost() { l.handler.Lost() }
 // Restored reports that the telephone can be heard again.
 func (l *Link) Restored() { l.handler.Restored() }
 
+// Progress reports how far a call is that the server places: see Handler.
+func (l *Link) Progress(state string, status int) { l.handler.Progress(state, status) }
+
 // Ended reports that the telephone has ended the call and why: err wraps link.ErrHungUp or link.ErrUnreachable.
 func (l *Link) Ended(err error) { l.handler.lost(err) }
 
@@ -282,7 +285,10 @@ func (g gate) Audio(pcm []int16)  { g.pass(func() { g.to.Audio(pcm) }) }
 func (g gate) Missing(n int)      { g.pass(func() { g.to.Missing(n) }) }
 func (g gate) Drained(gen uint64) { g.pass(func() { g.to.Drained(gen) }) }
 func (g gate) Greet(words string) { g.pass(func() { g.to.Greet(words) }) }
-func (g gate) Digit(d byte)       { g.pass(func() { g.to.Digit(d) }) }
+func (g gate) Progress(state string, status int) {
+	g.pass(func() { g.to.Progress(state, status) })
+}
+func (g gate) Digit(d byte) { g.pass(func() { g.to.Digit(d) }) }
 func (g gate) Sent(gen uint64, sent voice.Samples, first bool) {
 	g.pass(func() { g.to.Sent(gen, sent, first) })
 }

@@ -119,6 +119,7 @@ func (h *told) Sent(uint64, voice.Samples, bool) {}
 func (h *told) Drained(gen uint64)               { h.add("drained %d", gen) }
 func (h *told) Greet(words string)               { h.add("greet %s", words) }
 func (h *told) Digit(d byte)                     { h.add("digit %c", d) }
+func (h *told) Progress(s string, n int)         { h.add("%s %d", s, n) }
 func (h *told) Audio(pcm []int16) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -53,4 +53,6 @@ type Handler interface {
 	Greet(words string)
 	// Digit reports a key of the telephone: 0 to 9, *, #, A to D.
 	Digit(digit byte)
+	// Progress reports how far a call is that the server places: ringing, answered, busy, and so on, with the status of SIP or 0.
+	Progress(state string, status int)
 }

@@ -61,7 +61,8 @@ type Client struct {
 	clientParts
 	early    early
 	keypad   keypad
-	greeting *greeting // waits until the session is announced; nil for none
+	greeting *greeting   // waits until the session is announced; nil for none
+	progress *progressed // of the call that the server places; nil for another call
 }
 
 // early has the messages that came before the session was announced.

@@ -54,6 +54,11 @@ type (
 	}
 	// digitsDue: the user has pressed no key for digitsPause.
 	digitsDue struct{}
+	// progressed: a call that the server places is as far as state says.
+	progressed struct {
+		state  string
+		status int
+	}
 	// handled closes done: everything that was posted before is handled.
 	handled struct{ done chan struct{} }
 )
@@ -76,6 +81,7 @@ func (clientSettled) event()  {}
 func (greeting) event()       {}
 func (digitPressed) event()   {}
 func (digitsDue) event()      {}
+func (progressed) event()     {}
 func (handled) event()        {}
 
 // left is the answer to leaving: the event_id of the client's last event, and whether the session waits.
@@ -133,6 +139,8 @@ func (s *Session) handle(e event) {
 		s.pressed(e)
 	case digitsDue:
 		s.dialled()
+	case progressed:
+		s.progresses(e)
 	case handled:
 		close(e.done)
 	}

@@ -46,7 +46,11 @@ func (c *Client) hello(o room.Origin, e *wire.AntiphonHello) (out room.List) {
 		ack.Resume = c.Token
 	}
 	out.Step(coord.Configure{Config: c.Settings.MachineConfig(c.Player.ServerPaced())})
-	return append(out, room.Answer{Event: ack})
+	out = append(out, room.Answer{Event: ack})
+	if c.progress != nil {
+		out = append(out, room.Answer{Event: c.progress.told()})
+	}
+	return out
 }
 
 // reported takes a report. Only a client that has said that it predicts barge-ins may report; another one gets an error.

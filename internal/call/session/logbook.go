@@ -38,6 +38,7 @@ var codec = logbook.NewCodec([]any{
 	logbook.Greeting{},
 	logbook.Digit{},
 	logbook.DigitsDue{},
+	logbook.Progress{},
 	logbook.NotBooked{},
 	coord.OfConn{},
 	conn.Close{},
@@ -141,6 +142,8 @@ func (s *Session) booked(e event) any {
 		return logbook.Digit{Key: e.key, ToModel: e.toModel}
 	case digitsDue:
 		return logbook.DigitsDue{}
+	case progressed:
+		return logbook.Progress{State: e.state, Status: e.status}
 	case handled:
 		return logbook.Handled{}
 	}
@@ -186,6 +189,8 @@ func (s *Session) fromLogbook(v any) event {
 		return digitPressed{v.Key, v.ToModel}
 	case logbook.DigitsDue:
 		return digitsDue{}
+	case logbook.Progress:
+		return progressed{v.State, v.Status}
 	case logbook.Handled:
 		return handled{make(chan struct{})}
 	}

@@ -180,7 +180,7 @@ func TestFloodOfATrunk(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 	}
 	got := make([]byte, 64)
-	n, _, err := newDatagrams(server, d).ReadFrom(got)
+	n, _, err := newDatagrams(server, d, func() {}).ReadFrom(got)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(got[:n])).To(Equal("127.0.0.3"), "the server takes nothing more of the other trunk")
 }

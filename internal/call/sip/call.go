@@ -34,8 +34,7 @@ const (
 type Call struct {
 	server *Server
 	trunk  *Trunk
-	dialog *sipgo.DialogServerSession
-	tx     sip.ServerTransaction
+	signalling
 	stream *audio.Stream
 	first  []byte // the description with which the call is answered
 	late   bool   // it is an offer, and the ACK has the answer
@@ -48,11 +47,30 @@ type Call struct {
 	once    sync.Once
 
 	mu      sync.Mutex
-	link    Line // nil until Accept
+	link    Line // nil until the call is answered
 	decided bool
+	id      string        // under which the server has the call; the lock of the server guards it
 	newer   chan struct{} // closed by the next change; nil before the first
 	timer   timer
 	changes sync.Mutex // held while a change is answered
+}
+
+// dialog is the state of a call's signalling: sipgo has one type for calls that come, and one for calls out.
+type dialog interface {
+	LoadState() sip.DialogState
+	Context() context.Context
+	ReadRequest(r *sip.Request, tx sip.ServerTransaction) error
+	ReadBye(r *sip.Request, tx sip.ServerTransaction) error
+	Do(ctx context.Context, r *sip.Request) (*sip.Response, error)
+	Bye(ctx context.Context) error
+}
+
+// signalling is the signalling of a call.
+type signalling struct {
+	dialog dialog
+	invite *sip.Request
+	in     *sipgo.DialogServerSession // nil for a call out
+	tx     sip.ServerTransaction      // nil for a call out
 }
 
 // Line is the link of a call that was accepted: a phone.Link is one.
@@ -69,13 +87,14 @@ func (s *Server) newCall(t *Trunk, r *sip.Request, tx sip.ServerTransaction) (c 
 	peer := peerOf(r)
 	public := s.reach(peer.Addr())
 	c = &Call{
-		server: s, trunk: t, tx: tx, peer: peer, contact: s.contact(public, r.Transport()),
+		server: s, trunk: t, signalling: signalling{tx: tx}, peer: peer, contact: s.contact(public, r.Transport()),
 		acked: make(chan uint32, 1), over: make(chan struct{}), ended: make(chan struct{}),
 	}
 	ua := &sipgo.DialogUA{Client: s.clientTo(t.target(r, peer)), ContactHDR: c.contact, RewriteContact: true}
-	if c.dialog, err = ua.ReadInvite(r, tx); err != nil {
+	if c.in, err = ua.ReadInvite(r, tx); err != nil {
 		return nil, sip.StatusBadRequest, err
 	}
+	c.dialog, c.invite = c.in, c.in.InviteRequest
 	if c.stream, err = audio.Open(s.audio(public, peer.Addr())); err != nil {
 		return nil, sip.StatusServiceUnavailable, err
 	}
@@ -111,14 +130,14 @@ func (c *Call) Trunk() string    { return c.trunk.Name }
 func (c *Call) Peer() netip.Addr { return c.peer.Addr() }
 
 // Number returns the number or the name that was called.
-func (c *Call) Number() string { return c.dialog.InviteRequest.Recipient.User }
+func (c *Call) Number() string { return c.invite.Recipient.User }
 
 // maxHeaders is how many headers of an INVITE are told to others, and maxHeader the length of the longest.
 const maxHeaders, maxHeader = 64, 1024
 
 // Headers returns the names and values of the INVITE's headers, without credentials.
 func (c *Call) Headers() (all [][2]string) {
-	for _, h := range c.dialog.InviteRequest.Headers() {
+	for _, h := range c.invite.Headers() {
 		name := h.Name()
 		if strings.HasSuffix(strings.ToLower(name), "authorization") || len(h.Value()) > maxHeader || len(all) == maxHeaders {
 			continue
@@ -131,25 +150,16 @@ func (c *Call) Headers() (all [][2]string) {
 // run lets the call ring, and returns when nothing of it is left.
 func (c *Call) run() {
 	s := c.server
-	s.mu.Lock()
-	closed := s.closed
-	if !closed {
-		s.calls[c.dialog.ID] = c
-	}
-	s.mu.Unlock()
+	closed := !s.lists(c, c.in.ID)
 	defer close(c.over)
-	defer func() {
-		s.mu.Lock()
-		delete(s.calls, c.dialog.ID)
-		s.mu.Unlock()
-	}()
+	defer s.strikes(c)
 	defer c.stream.Close()
 	defer c.timer.stop()
 	if closed {
 		_ = c.Reject(sip.StatusServiceUnavailable)
 		return
 	}
-	if err := c.dialog.Respond(sip.StatusRinging, "Ringing", nil); err != nil {
+	if err := c.in.Respond(sip.StatusRinging, "Ringing", nil); err != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(c.dialog.Context(), ringsFor)
@@ -179,6 +189,14 @@ func (c *Call) decision() (Line, bool) {
 // ErrDecided means that a call was accepted or rejected already, or that its caller has given up.
 var ErrDecided = errors.New("the call was decided already, or its caller has given up")
 
+// hangsUp reports whether the call was answered. One that was not is never answered after this.
+func (c *Call) hangsUp() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.decided = c.decided || c.in == nil
+	return c.link != nil
+}
+
 // decide makes a decision, once.
 func (c *Call) decide(l Line) error {
 	c.mu.Lock()
@@ -196,7 +214,7 @@ func (c *Call) Reject(status int) error {
 		return err
 	}
 	// The transaction repeats the answer until it is confirmed. The dialog would wait for that.
-	if err := c.tx.Respond(sip.NewResponseFromRequest(c.dialog.InviteRequest, status, reason(status), nil)); err != nil {
+	if err := c.tx.Respond(sip.NewResponseFromRequest(c.invite, status, reason(status), nil)); err != nil {
 		return fmt.Errorf("sip: %w", err)
 	}
 	return nil
@@ -210,11 +228,11 @@ func (c *Call) Accept(l Line) error {
 	c.stream.Listen(l)
 	limit := time.AfterFunc(acksWithin, c.tx.Terminate)
 	defer limit.Stop()
-	res := sip.NewSDPResponseFromRequest(c.dialog.InviteRequest, c.first)
+	res := sip.NewSDPResponseFromRequest(c.invite, c.first)
 	res.AppendHeader(&c.contact)
 	res.AppendHeader(allows())
 	c.timer.answer(res)
-	if err := c.dialog.WriteResponse(res); err != nil {
+	if err := c.in.WriteResponse(res); err != nil {
 		err = fmt.Errorf("sip: the caller has not confirmed the answer: %w: %w", link.ErrUnreachable, err)
 		l.Ended(err)
 		return err
@@ -234,13 +252,13 @@ func (c *Call) Send(pcm []int16, voiced bool) error { return c.stream.Send(pcm, 
 func (c *Call) HangUp() {
 	c.once.Do(func() {
 		defer close(c.ended)
-		c.stream.Close()
-		if _, accepted := c.decision(); !accepted {
-			return
+		if !c.hangsUp() {
+			return // it rings no more: see run and Place
 		}
+		c.stream.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), endsWithin)
 		defer cancel()
-		if c.dialog.LoadState() < sip.DialogStateConfirmed {
+		if c.in != nil && c.dialog.LoadState() < sip.DialogStateConfirmed {
 			c.tx.Terminate() // the caller has not confirmed the call, and will not
 		}
 		if err := c.dialog.Bye(ctx); err != nil {
@@ -257,7 +275,7 @@ func (c *Call) Refer(ctx context.Context, target string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, refersWithin)
 	defer cancel()
-	r := sip.NewRequest(sip.REFER, c.dialog.InviteRequest.Contact().Address)
+	r := sip.NewRequest(sip.REFER, c.far())
 	r.AppendHeader(sip.NewHeader("Refer-To", "<"+target+">"))
 	r.AppendHeader(sip.NewHeader("Referred-By", "<"+c.contact.Address.String()+">"))
 	res, err := c.dialog.Do(ctx, r)

@@ -30,7 +30,9 @@ func (c *Call) ack(r *sip.Request, tx sip.ServerTransaction) {
 		default: // a repeated one
 		}
 	}
-	_ = c.dialog.ReadAck(r, tx) // one with the number of no INVITE is nothing
+	if c.in != nil {
+		_ = c.in.ReadAck(r, tx) // one with the number of no INVITE is nothing
+	}
 }
 
 // bye takes the end of the call.

@@ -20,17 +20,19 @@ type datagrams struct {
 	net.PacketConn
 	door *door
 	buf  []byte
+	read func() // called when sipgo begins to read, and with that can send
 }
 
 // maxDatagram is the size of the largest datagram that IP can bring.
 const maxDatagram = 1<<16 - 1
 
-func newDatagrams(c net.PacketConn, d *door) *datagrams {
-	return &datagrams{c, d, make([]byte, maxDatagram)}
+func newDatagrams(c net.PacketConn, d *door, read func()) *datagrams {
+	return &datagrams{c, d, make([]byte, maxDatagram), read}
 }
 
 // ReadFrom implements net.PacketConn.
 func (c *datagrams) ReadFrom(b []byte) (int, net.Addr, error) {
+	c.read()
 	for {
 		n, addr, err := c.PacketConn.ReadFrom(c.buf)
 		if err != nil {

@@ -38,11 +38,11 @@ type Registration struct {
 	User, Password string
 }
 
-// hostPort returns the registrar's host and port.
-func (r *Registration) hostPort() (host string, port int, err error) {
-	host, number, err := net.SplitHostPort(r.Registrar)
+// hostPort returns the host and the port of HOST or HOST:PORT.
+func hostPort(address string) (host string, port int, err error) {
+	host, number, err := net.SplitHostPort(address)
 	if err != nil {
-		return strings.Trim(r.Registrar, "[]"), sip.DefaultUdpPort, nil
+		return strings.Trim(address, "[]"), sip.DefaultUdpPort, nil
 	}
 	n, err := strconv.ParseUint(number, 10, 16)
 	return host, int(n), err
@@ -50,7 +50,7 @@ func (r *Registration) hostPort() (host string, port int, err error) {
 
 // check returns what is wrong with a registration of a trunk.
 func (r *Registration) check(t *Trunk) error {
-	host, _, err := r.hostPort()
+	host, _, err := hostPort(r.Registrar)
 	switch {
 	case err != nil || host == "":
 		return errors.New("register: server: want a host, or a host and a port such as sip.example.org:5060")
@@ -118,23 +118,22 @@ func (r *registrar) keepAlive(ctx context.Context, d time.Duration) {
 	}
 }
 
-// find looks the registrar up. An address outside of the trunk's networks is an error: calls from there would be a stranger's.
-func (r *registrar) find(ctx context.Context) error {
-	host, port, err := r.trunk.Register.hostPort()
+// find looks up HOST or HOST:PORT of a trunk. An address outside of the trunk's networks is an error: what comes from there would be a stranger's.
+func (t *Trunk) find(ctx context.Context, address string) (netip.AddrPort, error) {
+	host, port, err := hostPort(address)
 	if err != nil {
-		return err
+		return netip.AddrPort{}, err
 	}
 	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
-		return err
+		return netip.AddrPort{}, err
 	}
 	for _, at := range all {
-		if at = at.Unmap(); r.trunk.has(at) {
-			r.at = netip.AddrPortFrom(at, uint16(port))
-			return nil
+		if at = at.Unmap(); t.has(at) {
+			return netip.AddrPortFrom(at, uint16(port)), nil
 		}
 	}
-	return fmt.Errorf("%s has the addresses %v, and addresses: of the trunk has none of them", host, all)
+	return netip.AddrPort{}, fmt.Errorf("%s has the addresses %v, and addresses: of the trunk has none of them", host, all)
 }
 
 // try registers once for some time; 0 ends the registration. It returns what was granted.
@@ -142,7 +141,7 @@ func (r *registrar) try(ctx context.Context, want time.Duration) (granted time.D
 	ctx, cancel := context.WithTimeout(ctx, registersWithin)
 	defer cancel()
 	if want > 0 {
-		if err := r.find(ctx); err != nil {
+		if r.at, err = r.trunk.find(ctx, r.trunk.Register.Registrar); err != nil {
 			return 0, err
 		}
 	}
@@ -164,7 +163,7 @@ func (r *registrar) try(ctx context.Context, want time.Duration) (granted time.D
 
 // request returns a REGISTER.
 func (r *registrar) request(want time.Duration) *sip.Request {
-	host, port, _ := r.trunk.Register.hostPort() // Check has read it
+	host, port, _ := hostPort(r.trunk.Register.Registrar) // Check has read it
 	user := r.trunk.Register.User
 	if port == sip.DefaultUdpPort {
 		port = 0

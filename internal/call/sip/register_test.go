@@ -114,5 +114,5 @@ func TestWrongRegistrations(t *testing.T) {
 		g.Expect(Check([]Trunk{trunk})).To(MatchError(ContainSubstring(wrong)))
 	}
 	_, err := New(Config{ListenTLS: "127.0.0.1:0", Trunks: []Trunk{{Name: "a", Networks: here, Register: &Registration{Registrar: "a", User: "a", Password: "b"}}}})
-	g.Expect(err).To(MatchError(ContainSubstring("register needs SIP over UDP")))
+	g.Expect(err).To(MatchError(ContainSubstring("need SIP over UDP")))
 }

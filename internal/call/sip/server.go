@@ -73,8 +73,8 @@ func New(cfg Config) (*Server, error) {
 	if err := Check(cfg.Trunks); err != nil {
 		return nil, fmt.Errorf("sip: %w", err)
 	}
-	if i := slices.IndexFunc(cfg.Trunks, func(t Trunk) bool { return t.Register != nil }); i >= 0 && cfg.Listen == "" {
-		return nil, fmt.Errorf("sip: trunk %s: register needs SIP over UDP: listen for it, too", cfg.Trunks[i].Name)
+	if i := slices.IndexFunc(cfg.Trunks, func(t Trunk) bool { return t.Register != nil || t.Out != nil }); i >= 0 && cfg.Listen == "" {
+		return nil, fmt.Errorf("sip: trunk %s: register and out need SIP over UDP: listen for it, too", cfg.Trunks[i].Name)
 	}
 	s := &Server{cfg: cfg, door: newDoor(cfg.Trunks, time.Now), calls: map[string]*Call{}, busy: map[string]int{}}
 	ua, err := sipgo.NewUA(sipgo.WithUserAgent("antiphon"),
@@ -134,7 +134,13 @@ func (s *Server) open() error {
 			return fmt.Errorf("sip: %w", err)
 		}
 		s.udp, s.at = udp, addressOf(udp.LocalAddr())
-		s.serve(udp, func() error { return s.server.ServeUDP(newDatagrams(udp, s.door)) })
+		ready := make(chan struct{})
+		read := sync.OnceFunc(func() { close(ready) })
+		s.serve(udp, func() error {
+			defer read()
+			return s.server.ServeUDP(newDatagrams(udp, s.door, read))
+		})
+		<-ready                                       // else a request would go out over a socket of its own
 		host, _, _ := net.SplitHostPort(s.cfg.Listen) // ListenPacket has read it
 		tcp, err := net.Listen("tcp", net.JoinHostPort(host, fmt.Sprint(s.at.Port())))
 		if err != nil {
@@ -366,6 +372,25 @@ func required(r *sip.Request) string {
 		}
 	}
 	return strings.Join(missing, ", ")
+}
+
+// lists has requests of a dialog go to a call. It reports false when the server closes.
+func (s *Server) lists(c *Call, id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	delete(s.calls, c.id)
+	c.id, s.calls[id] = id, c
+	return true
+}
+
+// strikes ends what lists began.
+func (s *Server) strikes(c *Call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.calls, c.id)
 }
 
 // reach returns the address under which a peer reaches this server.

@@ -23,6 +23,8 @@ type Trunk struct {
 	User, Password string
 	// Register, when not nil, is where this server logs in, so that calls come.
 	Register *Registration
+	// Out, when not nil, says how this server places calls over the trunk.
+	Out *Out
 	// Calls is how many calls the trunk has at a time; 0 takes 30.
 	Calls int
 }
@@ -58,6 +60,9 @@ func Check(trunks []Trunk) error {
 				all = errors.Join(all, fmt.Errorf("trunk %s: %w", t.Name, err))
 			}
 		}
+		if err := t.Out.check(&t); err != nil {
+			all = errors.Join(all, fmt.Errorf("trunk %s: out: %w", t.Name, err))
+		}
 	}
 	return all
 }
@@ -86,21 +91,29 @@ func (t *Trunk) target(invite *sip.Request, peer netip.AddrPort) netip.AddrPort 
 type route struct {
 	ua       *sipgo.UserAgent
 	from, to netip.AddrPort // from is the UDP socket
+	invite   *sip.ClientTx  // of the newest INVITE: sipgo's dialog does not show it
 }
 
 // Request implements sipgo.ClientTransactionRequester.
-func (o route) Request(ctx context.Context, r *sip.Request) (sip.ClientTransaction, error) {
+func (o *route) Request(ctx context.Context, r *sip.Request) (sip.ClientTransaction, error) {
 	r.SetDestination(o.to.String())
 	if strings.EqualFold(r.Transport(), "UDP") {
 		r.Laddr = sip.Addr{IP: o.from.Addr().AsSlice(), Port: int(o.from.Port())} // another socket would take messages of strangers
 	}
-	return o.ua.TransactionLayer().Request(ctx, r)
+	if r.IsAck() {
+		return nil, o.ua.TransportLayer().WriteMsg(r) // it has no transaction
+	}
+	tx, err := o.ua.TransactionLayer().Request(ctx, r)
+	if r.IsInvite() {
+		o.invite = tx
+	}
+	return tx, err
 }
 
 // clientTo returns a client whose requests go to one address, whatever their headers say.
 func (s *Server) clientTo(to netip.AddrPort) *sipgo.Client {
 	c, _ := sipgo.NewClient(s.ua, sipgo.WithClientNAT(), sipgo.WithClientLogger(quiet)) // these options never fail
-	c.TxRequester = route{s.ua, s.at, to}
+	c.TxRequester = &route{ua: s.ua, from: s.at, to: to}
 	return c
 }
 

@@ -92,11 +92,14 @@ type Desk struct {
 
 	mu   sync.Mutex
 	open map[string]*Call // by id: those that ring, and those that were accepted
+	outlets
 }
 
-// New returns a Desk.
-func New(calls Calls, e env.Env, logger *slog.Logger) *Desk {
-	return &Desk{calls: calls, env: e, logger: logger, open: map[string]*Call{}}
+// New returns a Desk, which places the calls that out allows.
+func New(calls Calls, e env.Env, logger *slog.Logger, out Out) *Desk {
+	d := &Desk{calls: calls, env: e, logger: logger, open: map[string]*Call{}}
+	d.places(out)
+	return d
 }
 
 // decision is what was decided on a call that rings: link and over for one that is accepted, status for one that is refused.
@@ -172,6 +175,14 @@ func (c *Call) isAccepted() bool {
 	return c.accepted
 }
 
+// NoCall returns the response to a request about a telephone call that there is not.
+func NoCall(id string) *answer.Problem {
+	return &answer.Problem{
+		Status: http.StatusNotFound, Code: "no_sip_call",
+		Message: "no SIP call waits: there is none with this id, or it has ended; a call over WebRTC has begun when its offer is answered; POST /v1/realtime/calls/" + id + "/hangup ends one",
+	}
+}
+
 // Owner returns who has the call.
 func (c *Call) Owner() Owner { return c.owner }
 
@@ -190,14 +201,7 @@ func (d *Desk) Ring(ctx context.Context, t Telephone, plan Plan) {
 	c := &Call{id: d.calls.NewID(), desk: d, phone: t, plan: plan, made: make(chan decision, 1), owner: Owner{plan.Principal, t.Peer()}}
 	logger := d.logger.With("call", c.id, "trunk", t.Trunk())
 	logger.Info("a telephone rings", "number", t.Number())
-	d.mu.Lock()
-	d.open[c.id] = c
-	d.mu.Unlock()
-	defer func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		delete(d.open, c.id)
-	}()
+	defer d.lists(c)()
 	ringing, stop := context.WithCancel(ctx)
 	defer stop()
 	if plan.Webhook == nil {
@@ -220,6 +224,18 @@ func (d *Desk) Ring(ctx context.Context, t Telephone, plan Plan) {
 	}
 }
 
+// lists has Find find a call until the function is called that it returns.
+func (d *Desk) lists(c *Call) (strikes func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.open[c.id] = c
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.open, c.id)
+	}
+}
+
 // follow does what was decided, and returns when the call is over.
 func (c *Call) follow(made decision) {
 	if made.link == nil {
@@ -235,13 +251,23 @@ func (c *Call) follow(made decision) {
 	<-made.over
 }
 
-// incoming is the event of a call that rings.
-type incoming struct {
-	Object    string       `json:"object"`
-	ID        string       `json:"id"`
-	Type      string       `json:"type"`
-	CreatedAt int64        `json:"created_at"`
-	Data      incomingData `json:"data"`
+// hookEvent is an event for the webhook.
+type hookEvent struct {
+	Object    string `json:"object"`
+	ID        string `json:"id"`
+	Type      string `json:"type"`
+	CreatedAt int64  `json:"created_at"`
+	Data      any    `json:"data"`
+}
+
+// send tells the webhook of an event.
+func (d *Desk) send(ctx context.Context, to *webhook.Hook, kind string, data any) error {
+	e := hookEvent{Object: "event", ID: "evt_" + rand.Text(), Type: kind, CreatedAt: d.env.Now().Unix(), Data: data}
+	body, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return to.Send(ctx, e.ID, body)
 }
 
 type incomingData struct {
@@ -256,15 +282,11 @@ type sipHeader struct {
 
 // tell tells the webhook of a call that rings. A webhook that does not take the event refuses the call.
 func (c *Call) tell(ctx context.Context) {
-	e := incoming{Object: "event", ID: "evt_" + rand.Text(), Type: "realtime.call.incoming", CreatedAt: c.desk.env.Now().Unix(), Data: incomingData{CallID: c.id}}
+	data := incomingData{CallID: c.id}
 	for _, header := range c.phone.Headers() {
-		e.Data.Headers = append(e.Data.Headers, sipHeader{header[0], header[1]})
+		data.Headers = append(data.Headers, sipHeader{header[0], header[1]})
 	}
-	body, err := json.Marshal(e)
-	if err == nil {
-		err = c.plan.Webhook.Send(ctx, e.ID, body)
-	}
-	if err != nil && c.decide(decision{status: unavailable}) {
+	if err := c.desk.send(ctx, c.plan.Webhook, "realtime.call.incoming", data); err != nil && c.decide(decision{status: unavailable}) {
 		c.desk.logger.Warn("telephone call refused: the webhook has not taken the event", "call", c.id, "error", err)
 	}
 }

@@ -43,6 +43,7 @@ type Trunk struct {
 	KeyEnv    string   `yaml:"key_env" doc:"With user: the environment variable that has the password."`
 	KeyFile   string   `yaml:"key_file" type:"path" doc:"With user: the file that has the password, and nothing else."`
 	Register  Register `yaml:"register" doc:"Where the server logs in, so that the provider sends calls. Needs addresses, too."`
+	Out       Out      `yaml:"out" doc:"Which calls the server places over the trunk. Needs addresses, too."`
 	Calls     int      `yaml:"calls" min:"1" max:"10000" doc:"How many calls the trunk has at a time; 30 where it is left out."`
 }
 
@@ -108,6 +109,9 @@ func (f *File) PhoneCalls(e Env) (c PhonesConfig, err error) {
 		}
 		if trunk.Register, err = t.Register.open(e); err != nil {
 			return wrong("trunks: "+t.Name+": register: ", err)
+		}
+		if err := t.Out.open(e, &t, &trunk, &c); err != nil {
+			return wrong("trunks: "+t.Name+": out: ", err)
 		}
 		c.Trunks = append(c.Trunks, trunk)
 	}

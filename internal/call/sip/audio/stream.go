@@ -18,6 +18,9 @@ import (
 // Rate is the sample rate of all PCM of this package.
 const Rate = 24_000
 
+// dropsWithin bounds Drop. It is enough for what a socket keeps.
+const dropsWithin = 5 * time.Millisecond
+
 // Config says how a Stream works.
 type Config struct {
 	// Bind is the address of this machine on which the far end's packets arrive; unspecified for all.
@@ -196,6 +199,19 @@ func (s *Stream) Held() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.far != nil && !s.far.hears()
+}
+
+// Drop drops what has come in so far: the sound before a call was answered.
+func (s *Stream) Drop() {
+	buf := make([]byte, maxPacket)
+	if s.conn.SetReadDeadline(time.Now().Add(dropsWithin)) != nil {
+		return // it is closed
+	}
+	for {
+		if _, _, err := s.conn.ReadFromUDPAddrPort(buf); err != nil {
+			return
+		}
+	}
 }
 
 // Listen gives what comes in to l, until Close.

@@ -1,0 +1,102 @@
+package phones
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+)
+
+// outs calls out over a trunk to a telephone of this machine.
+const outs = "phones: {principal: phones, trunks: [{name: provider, addresses: [127.0.0.1], out: {server: \"%s\", user: \"4930123\", key_file: password, ring: 5s, allow: [\"+4930*\"], greeting: Hello}}]}\n"
+
+// outgoing starts a server that calls out to an address of this machine, and returns its key.
+func outgoing(t *testing.T) (h *house, at, key string) {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	at, err := rig.FreeAddress()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	made, err := exec.Command(root+"/bin/antiphon", "key", "phones").Output()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	lines := strings.Fields(string(made))
+	return open(t, fmt.Sprintf(outs, at), strings.Join(lines[1:], " ")), at, lines[0]
+}
+
+// calls has the server call a number, and returns the status and the body of the answer.
+func (h *house) calls(key, number string) (status int, body map[string]any) {
+	r, err := http.NewRequest(http.MethodPost, h.URL+"/v1/realtime/calls", strings.NewReader(`{"target_uri":"`+number+`","trunk":"provider"}`))
+	h.g.Expect(err).NotTo(gomega.HaveOccurred())
+	r.Header.Set("Authorization", "Bearer "+key)
+	r.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(r)
+	h.g.Expect(err).NotTo(gomega.HaveOccurred())
+	defer func() { _ = res.Body.Close() }() // it was read
+	h.g.Expect(json.NewDecoder(res.Body).Decode(&body)).To(gomega.Succeed())
+	return res.StatusCode, body
+}
+
+// hangsUp ends a call by its id.
+func (h *house) hangsUp(key string, id any) {
+	r, err := http.NewRequest(http.MethodPost, fmt.Sprintf("%s/v1/realtime/calls/%s/hangup", h.URL, id), nil)
+	h.g.Expect(err).NotTo(gomega.HaveOccurred())
+	r.Header.Set("Authorization", "Bearer "+key)
+	res, err := http.DefaultClient.Do(r)
+	h.g.Expect(err).NotTo(gomega.HaveOccurred())
+	_ = res.Body.Close()
+	h.g.Expect(res.StatusCode).To(gomega.Equal(http.StatusOK))
+}
+
+// The server calls a telephone of others, which does what its scenario says. The server hangs up the calls that the telephone does not end.
+func TestCallsOutToSipp(t *testing.T) {
+	for scenario, want := range map[string]struct {
+		status int
+		state  string
+		hangs  bool
+	}{
+		"out-answered":  {http.StatusCreated, "ringing", true},
+		"out-early":     {http.StatusCreated, "early_media", true},
+		"out-password":  {http.StatusCreated, "answered", true},
+		"out-hangs-up":  {http.StatusCreated, "answered", false},
+		"out-hold":      {http.StatusCreated, "answered", false},
+		"out-no-answer": {http.StatusCreated, "ringing", false},
+		"out-busy":      {http.StatusCreated, "ringing", false},
+		"out-declined":  {http.StatusCreated, "ringing", false},
+	} {
+		t.Run(scenario, func(t *testing.T) {
+			t.Parallel()
+			h, at, key := outgoing(t)
+			_, port, _ := strings.Cut(at, ":")
+			sipp := h.sippCommand(t, scenario, "-p", port)
+			var said strings.Builder
+			sipp.Stdout, sipp.Stderr = &said, &said
+			h.g.Expect(sipp.Start()).To(gomega.Succeed())
+			t.Cleanup(func() { _ = sipp.Process.Kill() }) // it has ended, unless the test failed
+			status, body := h.calls(key, "+4930123")
+			h.g.Expect(status).To(gomega.Equal(want.status), "%v", body)
+			h.g.Expect(body["state"]).To(gomega.Equal(want.state))
+			if want.hangs {
+				h.g.Eventually(h.recorded, patience).Should(gomega.ContainSubstring(`"transcript":"Hello"`), "the agent speaks when the call is answered")
+				h.hangsUp(key, body["id"])
+			}
+			h.g.Expect(sipp.Wait()).To(gomega.Succeed(), "%s", &said)
+			h.g.Expect(h.Stop()).To(gomega.Succeed())
+		})
+	}
+}
+
+// The bounds hold: a number that is not allowed, and a caller without a key.
+func TestCallsOutThatAreRefused(t *testing.T) {
+	t.Parallel()
+	h, _, key := outgoing(t)
+	status, _ := h.calls(key, "+49900123")
+	h.g.Expect(status).To(gomega.Equal(http.StatusForbidden))
+	status, _ = h.calls("another-key", "+4930123")
+	h.g.Expect(status).To(gomega.Equal(http.StatusUnauthorized))
+	h.g.Expect(h.Stop()).To(gomega.Succeed())
+}
