@@ -1,6 +1,6 @@
 package clients
 
-// Clients in Python: openai, openai-agents, livekit-agents and pipecat. Their programs have the same calls and the same report.
+// Clients in Python: openai, openai-agents, livekit-agents, pipecat and pydantic-ai. Their programs have the same calls and the same report.
 
 import (
 	"encoding/base64"
@@ -32,6 +32,7 @@ type pythonSuite struct {
 func TestPython(t *testing.T) {
 	for name, what := range map[string]string{
 		"openai": "openai (Python)", "agents": "openai-agents (Python)", "livekit": "livekit-agents, plugin openai", "pipecat": "pipecat, OpenAI realtime",
+		"pydantic_ai": "pydantic-ai, OpenAI realtime",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
