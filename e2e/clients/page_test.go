@@ -124,10 +124,20 @@ func TestInChromium(t *testing.T) {
 	for name, run := range map[string]func(t *testing.T, b *rig.Browser, page string){
 		"agents-webrtc": agentsOverWebRTC, "agents-websocket": agentsOverBrowsersWebSocket,
 		"openai-websocket": openaiOverWebSocket, "openai-webrtc": openaiOverWebRTC,
+		"ai-sdk": aiSDK,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			run(t, b, page)
 		})
 	}
+}
+
+// aiSDK takes the steps of the programs in Python. The client always opens wss://.
+func aiSDK(t *testing.T, b *rig.Browser, page string) {
+	h := open(t, "ai-sdk", "--tls-self-signed", "--origin", page)
+	s := &pythonSuite{suite: newSuite(t, "ai, @ai-sdk/openai", runPage(t, b, page, "aiSDK", args{"url": h.url, "key": key}))}
+	s.run()
+	h.stop()
+	h.holds(1)
 }
