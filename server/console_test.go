@@ -5,6 +5,8 @@ package server_test
 import (
 	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -81,5 +83,42 @@ func TestACallIsInTheConsole(t *testing.T) {
 		))
 		h.g.Expect(c.ws.Close(websocket.StatusNormalClosure, "")).To(gomega.Succeed())
 		h.g.Eventually(shows).Should(gomega.And(gomega.ContainSubstring(`"ended":`), gomega.ContainSubstring(`"reason":"ByClient"`)))
+	})
+}
+
+// An operator opens a logbook in the console. It shows the transitions, and no words and no other files.
+func TestLogbooksInTheConsole(t *testing.T) {
+	story(t, "as transitions without words", func(t *testing.T) {
+		outside, folder := t.TempDir(), t.TempDir()
+		h := serve(t, scripted.New(scripted.Options{}), func(c *server.Config) {
+			c.Operators, c.Logbooks = keysOf(gomega.NewWithT(t), operatorsKey), folder
+		})
+		for _, path := range []string{filepath.Join(outside, "secret.logbook"), filepath.Join(folder, "garbage.logbook"), filepath.Join(folder, "notes.txt")} {
+			h.g.Expect(os.WriteFile(path, []byte("no logbook"), 0o600)).To(gomega.Succeed())
+		}
+		h.g.Expect(os.Symlink(filepath.Join(outside, "secret.logbook"), filepath.Join(folder, "link.logbook"))).To(gomega.Succeed())
+		c := h.dial()
+		conversation(c)
+		h.g.Expect(c.ws.Close(websocket.StatusNormalClosure, "")).To(gomega.Succeed())
+		const path = "/v1/antiphon/console/logbooks"
+		var names []string
+		h.g.Expect(json.Unmarshal([]byte(h.asks(path, operatorsKey).body), &names)).To(gomega.Succeed())
+		h.g.Expect(names).To(gomega.HaveLen(2))
+		h.g.Expect(names[0]).To(gomega.Equal("garbage.logbook"))
+		h.g.Eventually(func() string { return h.asks(path+"/"+names[1], operatorsKey).body }).Should(gomega.And(
+			gomega.ContainSubstring(`"end":"the session ended"`), gomega.ContainSubstring(`"machine":"turn","from":"Idle"`), gomega.ContainSubstring("response.done"),
+			gomega.Not(gomega.ContainSubstring("60 words")), gomega.Not(gomega.ContainSubstring("stop it")), gomega.Not(gomega.ContainSubstring("four")),
+		))
+		h.g.Expect(h.asks(path+"/"+names[1], tenantsKey).status).To(gomega.Equal(http.StatusUnauthorized))
+		h.g.Expect(h.asks(path+"/garbage.logbook", operatorsKey).status).To(gomega.Equal(http.StatusUnprocessableEntity))
+		for _, name := range []string{"none.logbook", "notes.txt", "link.logbook", "..%2F" + filepath.Base(outside) + "%2Fsecret.logbook"} {
+			h.g.Expect(h.asks(path+"/"+name, operatorsKey).status).To(gomega.Equal(http.StatusNotFound), name)
+		}
+	})
+	story(t, "there are none without a folder", func(t *testing.T) {
+		h := serve(t, scripted.New(scripted.Options{}), func(c *server.Config) { c.Operators = keysOf(gomega.NewWithT(t), operatorsKey) })
+		for _, path := range []string{"logbooks", "logbooks/x.logbook"} {
+			h.g.Expect(h.asks("/v1/antiphon/console/"+path, operatorsKey).status).To(gomega.Equal(http.StatusNotFound))
+		}
 	})
 }

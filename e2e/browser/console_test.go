@@ -79,7 +79,7 @@ func TestAnOperatorWatchesACall(t *testing.T) {
 	p.says(tones(t, g, "the ships are in the harbour"))
 	p.answered("You said: the ships are in the harbour")
 	p.reaches("listening")
-	c.evaluates(`document.querySelectorAll("#list .card").length === 1`)
+	c.evaluates(`document.querySelectorAll("#list .card:not([href$=logbook])").length === 1`)
 	g.Expect(c.Press("#list .card")).To(gomega.Succeed())
 	c.evaluates(`document.querySelector("#call-title").textContent === "No key, WebRTC"`)
 	c.evaluates(`document.querySelector("#falls li .bar-ms").textContent.endsWith("ms")`)
@@ -119,7 +119,7 @@ func TestTheConsoleHasNoWords(t *testing.T) {
 	p.writes("a harbour without ships")
 	p.answered("a harbour without ships")
 	p.reaches("listening")
-	c.evaluates(`document.querySelectorAll("#list .card").length === 1`)
+	c.evaluates(`document.querySelectorAll("#list .card:not([href$=logbook])").length === 1`)
 	g.Expect(c.Press("#list .card")).To(gomega.Succeed())
 	c.evaluates(`document.querySelectorAll("#step-list li").length > 10`)
 	c.evaluates(`document.querySelector("#no-words").textContent.includes("--console-words")`)
@@ -128,4 +128,44 @@ func TestTheConsoleHasNoWords(t *testing.T) {
 	g.Expect(kept).To(gomega.ContainSubstring(`"steps":[{`))
 	g.Expect(kept).NotTo(gomega.ContainSubstring("harbour without"))
 	p.hangUp()
+}
+
+// An ended call is opened from its logbook and stepped through, forwards and backwards.
+func TestARecordedCallIsSteppedThrough(t *testing.T) {
+	t.Parallel()
+	g := matching(t)
+	key, s := operators(t, g, false)
+	b := launch(t, g, rig.Options{})
+	p := open(t, g, b, s.URL)
+	p.call()
+	p.writes("a harbour without ships")
+	p.answered("a harbour without ships")
+	p.reaches("listening")
+	p.hangUp()
+	c := operates(t, g, b, s.URL, key)
+	c.evaluates(`document.querySelectorAll('#list a[href$=".logbook"]').length === 1`)
+	g.Expect(c.Press(`#list a[href$=".logbook"]`)).To(gomega.Succeed())
+	c.evaluates(`document.querySelector("#moment").textContent.startsWith("1 of ")`)
+	moves := func(to string) {
+		c.evaluates(fmt.Sprintf(`(() => {
+			const slider = document.querySelector("#stepper input");
+			slider.value = %s;
+			slider.dispatchEvent(new Event("input"));
+			return true;
+		})()`, to))
+	}
+	moves("slider.max")
+	c.evaluates(`[...document.querySelectorAll("#machine-list button")].some((b) => b.textContent === "connClosed")`)
+	c.evaluates(`!document.querySelector("#console").textContent.includes("harbour without")`)
+	c.pictured("recorded")
+	last, err := rig.Evaluate[string](c.Tab, `document.querySelector("#step-list li").textContent`)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	moves("2")
+	c.evaluates(`[...document.querySelectorAll("#machine-list button")].every((b) => b.textContent !== "connClosed")`)
+	g.Expect(c.Press(`#stepper button:last-of-type`)).To(gomega.Succeed())
+	c.evaluates(`document.querySelector("#moment").textContent.startsWith("3 of ")`)
+	g.Expect(c.Press(`#stepper button`)).To(gomega.Succeed())
+	c.evaluates(`document.querySelector("#moment").textContent.startsWith("2 of ")`)
+	moves("slider.max")
+	c.evaluates(fmt.Sprintf(`document.querySelector("#step-list li").textContent === %q`, last))
 }

@@ -46,6 +46,7 @@ type Console struct {
 	quit    chan struct{}
 	once    sync.Once
 	done    chan struct{}
+	reading sync.Mutex // a logbook
 
 	mu      sync.Mutex
 	book    book

@@ -32,7 +32,7 @@ type endpoint func(w http.ResponseWriter, r *http.Request) *answer.Problem
 // Handler returns the HTTP handler of the API.
 func (c *Console) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for path, serve := range map[string]endpoint{"calls": c.snapshot, "events": c.events, "machines": machines} {
+	for path, serve := range map[string]endpoint{"calls": c.snapshot, "events": c.events, "machines": machines, "logbooks": c.logbooks, "logbooks/{name}": c.logbook} {
 		mux.HandleFunc("GET "+Path+path, func(w http.ResponseWriter, r *http.Request) {
 			if p := serve(w, r); p != nil {
 				p.Write(w)
@@ -74,7 +74,7 @@ type About struct {
 // Update says what has changed. The first one has all.
 type Update struct {
 	Server About    `json:"server"`
-	Order  []string `json:"order,omitempty"` // all sessions, if one has come or gone: those that there are, newest first, and then those that have ended
+	Order  []string `json:"order"` // all sessions, if one has come or gone: those that there are, newest first, and then those that have ended
 	Calls  []Call   `json:"calls"`
 	Open   *Opened  `json:"open,omitempty"`
 }

@@ -46,7 +46,7 @@ const stepItem = (step, begin) =>
     step.effects && h("span.faint", {}, step.effects.join(" · ")),
   );
 
-export const title = (call) => `${call.key || "No key"}, ${call.transport}`;
+export const title = (call) => [call.key || "No key", call.transport].filter(Boolean).join(", ");
 
 // view shows calls in a root element. tables are the machines' diagrams, which come once.
 export const view = (root) => {
@@ -89,11 +89,13 @@ export const view = (root) => {
       fact("Since", new Date(begin).toLocaleString()),
       fact("Last answer", call.latency_ms >= 0 && `${call.latency_ms}\u00a0ms`),
       fact("Errors", call.failed > 0 && String(call.failed)),
-      fact("Ended", call.ended && (call.reason || "yes")),
-      fact("Call", h("code", {}, call.call)),
+      fact("Ended", call.ended && !parts.recorded && (call.reason || "yes")),
+      fact("Call", call.call && h("code", {}, call.call)),
       fact("Session", h("code", {}, call.session)),
     ]);
     const last = parts.steps.at(-1)?.n ?? 0;
+    if (last < drawnSteps) [drawnSteps] = [0, $("step-list").replaceChildren()]; // a step back
+    for (const id of ["latency", "words"]) $(id).hidden = Boolean(parts.recorded);
     fill($("score"), [last, Math.floor(end / 500)], () => score(parts.steps, end));
     machines(call, parts.steps);
     $("no-turns").hidden = parts.turns.length > 0;

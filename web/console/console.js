@@ -2,6 +2,7 @@
 
 import { card, view } from "./call.js";
 import { fill, h } from "./dom.js";
+import { stepper } from "./stepper.js";
 
 const $ = (id) => document.getElementById(id);
 const api = "/v1/antiphon/console/";
@@ -31,12 +32,13 @@ const get = async (path, signal) => {
   throw Object.assign(new Error(text), { refused: answer.status === 401 || answer.status === 404, status: answer.status });
 };
 
-const detail = view($("detail"));
+const detail = view($("call"));
 const cards = new Map();
 let calls = new Map();
 let order = [];
 let server = { words: false };
-let parts, ahead, following;
+let parts, ahead, following, recorded;
+let logbooks = [];
 
 const opened = () => decodeURIComponent(location.hash.slice(1));
 const now = () => Date.now() + (ahead ?? 0);
@@ -61,17 +63,55 @@ const group = (title, sessions, none) => [
   sessions.length > 0 ? h("ul", {}, sessions.map((session) => cards.get(session).li)) : h("p.faint", {}, none),
 ];
 
+const recording = (name) => {
+  const [at, session] = name.replace(".logbook", "").split("_sess_");
+  const [day, time] = at.split("T");
+  return h(
+    "li",
+    {},
+    h("a.card", { href: `#${name}`, "data-ended": true, "aria-current": name === opened() && "page" }, h("span.card-name", {}, `${day}, ${time.slice(0, 8).replaceAll("-", ":")} UTC`), h("code.card-what", {}, session)),
+  );
+};
+
+const list = () =>
+  get("logbooks")
+    .then((answer) => answer.json())
+    .then((names) => ((logbooks = names), paint()))
+    .catch(() => {}); // they are read again with the next call
+
+// open shows a logbook if the address names one.
+const open = async () => {
+  const name = opened();
+  if (recorded === name) return;
+  recorded = name;
+  $("stepper").hidden = !name.endsWith(".logbook");
+  if ($("stepper").hidden) return;
+  detail.says("The logbook is being read.");
+  try {
+    const book = await get(`logbooks/${encodeURIComponent(name)}`).then((answer) => answer.json());
+    if (name === opened()) stepper($("stepper"), name, book, (call, steps) => detail.show(call, steps, false, now()));
+  } catch (error) {
+    $("stepper").replaceChildren();
+    detail.says(error.message);
+  }
+};
+
 const paint = () => {
   const known = order.filter((session) => calls.has(session));
   known.forEach(item);
   const live = known.filter((session) => !calls.get(session).ended);
   const ended = known.filter((session) => calls.get(session).ended);
   const focused = document.activeElement;
-  fill($("list"), [live, ended], () => [...group("Now", live, "There is no call."), ...group("Lately", ended, "No call has ended since the server began.")]);
+  fill($("list"), [live, ended, logbooks, opened()], () => [
+    ...group("Now", live, "There is no call."),
+    ...group("Lately", ended, "No call has ended since the server began."),
+    ...(server.logbooks ? [h("h2", {}, "Recorded", h("span.count", {}, String(logbooks.length))), h("ul", {}, logbooks.map(recording))] : []),
+  ]);
   if (focused?.isConnected) focused.focus({ preventScroll: true }); // a card that has moved
   $("node").textContent = server.node ? `Calls on ${server.node}` : "Calls";
   $("console").toggleAttribute("data-opened", opened() !== "");
   const call = calls.get(opened());
+  if (opened().endsWith(".logbook")) return;
   if (call && parts) detail.show(call, parts, server.words, now());
   else if (opened() === "") detail.says(live.length > 0 ? "Choose a call." : "When somebody calls, you see it here.");
   else if (!call) detail.says("This call is not kept any more.");
@@ -82,6 +122,7 @@ const take = (update) => {
   ahead = Date.parse(server.now) - Date.now();
   if (update.order) {
     order = update.order;
+    if (server.logbooks) list();
     calls = new Map([...calls].filter(([session]) => order.includes(session)));
     for (const session of cards.keys()) if (!order.includes(session)) cards.delete(session);
   }
@@ -89,6 +130,7 @@ const take = (update) => {
   if (update.open) parts = { ...update.open, steps: [...(parts?.steps ?? []), ...update.open.steps].slice(-300) };
   status(server.dropped > 0 ? `live, ${server.dropped} notes lost` : server.words ? "live, with words" : "live, without words", "live");
   paint();
+  open();
 };
 
 const status = (text, state) => {
@@ -148,6 +190,7 @@ $("leave").addEventListener("click", () => ask());
 addEventListener("hashchange", () => {
   if (!key) return;
   paint();
+  open();
   follow();
   if (opened()) $("detail").focus();
 });
