@@ -166,21 +166,23 @@ func (r *Receiver) bridge(gap voice.Samples, lost int, next []byte) {
 	for left := gap - copied - conceal; left > 0; left -= opus.FrameSize {
 		r.silence(int(min(left, opus.FrameSize)), r.pause || lost == 0)
 	}
-	if copied == 0 {
+	if copied == 0 || !r.allowance.take(copied) {
 		return
 	}
 	pcm := r.pcm[:copied]
-	if r.dec.Recover(next, pcm) {
-		r.replace(pcm)
-	} else {
-		r.madeUp(copied)
+	if !r.dec.Recover(next, pcm) {
+		r.conceal(pcm)
 	}
+	r.replace(pcm)
 }
 
-// madeUp emits n samples that the codec makes up.
+// madeUp emits n samples that the codec makes up. The codec makes up no more than the client may send: this is its dearest work.
 func (r *Receiver) madeUp(n voice.Samples) {
 	for ; n > 0; n -= opus.FrameSize {
 		pcm := r.pcm[:min(n, opus.FrameSize)]
+		if !r.allowance.take(voice.Samples(len(pcm))) {
+			return
+		}
 		r.conceal(pcm)
 		r.replace(pcm)
 	}
@@ -188,10 +190,8 @@ func (r *Receiver) madeUp(n voice.Samples) {
 
 // replace emits pcm in place of lost audio.
 func (r *Receiver) replace(pcm []int16) {
-	if r.allowance.take(voice.Samples(len(pcm))) {
-		r.stats.Concealed.Add(uint64(len(pcm)))
-		r.to.Audio(pcm)
-	}
+	r.stats.Concealed.Add(uint64(len(pcm)))
+	r.to.Audio(pcm)
 }
 
 // conceal fills pcm with audio that the codec makes up, or with silence if the codec fails.
