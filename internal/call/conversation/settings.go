@@ -8,6 +8,7 @@ import (
 	"time"
 
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/internal/journal"
@@ -18,6 +19,9 @@ import (
 
 // maxSettings is the size of the largest session object, in bytes of its JSON. It is larger than what a request that begins a call can have, which is 1 MiB.
 const maxSettings = 2 << 20
+
+// ownSettings is how much of a session's settings is beside the memory for what waits, in bytes.
+const ownSettings = 64 << 10
 
 // defaults is more than what an update adds beside its own JSON, such as those of a turn detection that begins. A byte of its JSON becomes three at most (U+FFFD).
 const defaults = 32 << 10
@@ -32,6 +36,8 @@ type Settings struct {
 	current  wire.Session
 	most     int            // the size of current is at most that, in bytes of its JSON
 	timeZone *time.Location // the user's; nil for unknown
+	memory   *account.Account
+	held     int // what memory has for current, in bytes
 	// Servers are the MCP servers that the session may use.
 	Servers *mcp.Directory
 	// Client is what the client has said of itself. SetTimeZone changes its TimeZone.
@@ -42,6 +48,25 @@ type Settings struct {
 // fields that an unprivileged client may not change.
 func NewSettings(e env.Env, p *pipeline.Pipeline, first wire.Session, locks Locks) *Settings {
 	return &Settings{env: e, pipeline: p, locks: locks, current: first, most: maxSettings}
+}
+
+// ShareMemory charges the settings to a budget from now on. It refuses none of the present ones.
+func (s *Settings) ShareMemory(p account.Purse) {
+	s.memory = p.Open(ownSettings)
+	_ = s.charge(len(wire.AppendSession(nil, &s.current)))
+}
+
+// Close gives back the memory. The settings stay.
+func (s *Settings) Close() { s.memory.Close() }
+
+// charge has the budget know that the settings take size bytes. It returns false, and changes nothing, if the budget has too little.
+func (s *Settings) charge(size int) bool {
+	if size > s.held && s.memory.Take(int64(size-s.held)) != nil {
+		return false
+	}
+	s.memory.Give(int64(max(0, s.held-size)))
+	s.held = size
+	return true
 }
 
 // Current returns the present session object. Its slices and pointers are shared with s: read them only.
@@ -98,12 +123,18 @@ func (s *Settings) Update(patch wire.Raw, privileged bool) ([]wire.ServerEvent, 
 		return nil, failure(err)
 	}
 	most := s.most + 3*len(patch) + defaults
-	if most > maxSettings {
+	if most > ownSettings {
 		most = len(wire.AppendSession(nil, &next))
 	}
 	if most > maxSettings {
 		return nil, room.Refuse("session_too_large", "session",
 			fmt.Sprintf("the session's settings take %d bytes, and at most %d are taken: shorten the instructions or the tools", most, maxSettings))
+	}
+	if !s.charge(most) {
+		return nil, &room.Failure{
+			Type: room.TypeServer, Code: "server_busy", Param: "session",
+			Message: "there is no memory for these settings now: shorten the instructions or the tools, or try again in a moment",
+		}
 	}
 	s.current, s.most = next, most
 	return []wire.ServerEvent{&wire.SessionUpdated{Session: s.current}}, nil

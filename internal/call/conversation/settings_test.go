@@ -11,6 +11,7 @@ import (
 	"github.com/onsi/gomega"
 
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/engine/scripted"
 	"github.com/antiphon-rt/antiphon/internal/env"
@@ -294,4 +295,25 @@ func TestSettingsHaveALargestSize(t *testing.T) {
 	r.g.Expect(told).To(gomega.ContainSubstring("at most 2097152"))
 	r.update(`"instructions":"short"`)
 	r.update(`"tools":[{"type":"function","name":"f","description":"` + strings.Repeat("y", 1<<20) + `"}]`)
+}
+
+// The settings of all calls share a budget, beside the first 64 KiB of each.
+func TestSettingsCountForTheMemory(t *testing.T) {
+	budget := account.New(3 << 20)
+	large := `"instructions":"` + strings.Repeat("x", 1<<20) + `"`
+	one, other := beginSettings(t, plain()), beginSettings(t, plain())
+	for _, r := range []settingsTester{one, other} {
+		r.ShareMemory(account.Purse{Budget: budget, Payer: "alice"})
+	}
+	one.update(large)
+	_, refused := other.Update(wire.Raw(`{"type":"realtime",`+large+`}`), false)
+	one.g.Expect(refused).To(gomega.HaveField("Code", "server_busy"))
+	one.g.Expect(other.Current().Instructions).To(gomega.BeEmpty())
+	other.update(`"instructions":"short"`)
+	one.update(`"instructions":"short"`)
+	one.g.Expect(budget.Free()).To(gomega.Equal(int64(3 << 20)))
+	other.update(large)
+	one.g.Expect(budget.Free()).To(gomega.BeNumerically("<", 2<<20+ownSettings))
+	other.Close()
+	one.g.Expect(budget.Free()).To(gomega.Equal(int64(3 << 20)))
 }

@@ -108,6 +108,7 @@ func New(cfg Config) (*Session, error) {
 	s.shared.workers = env.NewGroup(cfg.Env)
 	s.shared.ctx, s.shared.cancel = context.WithCancel(context.Background())
 	s.settings = conversation.NewSettings(cfg.Env, cfg.Pipeline, cfg.Settings, cfg.Locks)
+	s.settings.ShareMemory(cfg.Waiting)
 	s.settings.Servers = cfg.Options.MCP
 	s.machines.state = coord.New(s.settings.MachineConfig(false))
 	s.conversation = conversation.New(cfg.Env, cfg.Pipeline.Model)
@@ -375,6 +376,7 @@ func (s *Session) release() {
 	s.shared.workers.Wait()
 	s.input.Wait()
 	s.generator.Close()
+	s.settings.Close()
 	s.conversation.Close()
 	if l := s.can.CloseExplainer; l != nil {
 		l.ExplainClose(s.end.reason)
