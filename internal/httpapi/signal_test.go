@@ -197,7 +197,8 @@ func TestBadCalls(t *testing.T) {
 		code, says string
 	}{
 		{"no content type", offer, "", nil, 415, "unsupported_media_type", "application/sdp"},
-		{"JSON", `{"sdp":"v=0"}`, "application/json", nil, 415, "unsupported_media_type", "multipart/form-data"},
+		{"text", offer, "text/plain", nil, 415, "unsupported_media_type", "multipart/form-data"},
+		{"JSON without a telephone", `{"sdp":"v=0"}`, "application/json", nil, 400, "invalid_value", "want a number"},
 		{"a form without a boundary", offer, "multipart/form-data", nil, 415, "unsupported_media_type", "sdp and session"},
 		{"an invalid content type", offer, "application/", nil, 415, "unsupported_media_type", ""},
 		{"an empty offer", "", "application/sdp", nil, 400, "invalid_offer", "empty"},

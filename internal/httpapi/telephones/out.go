@@ -122,7 +122,7 @@ func (d *Desk) enter(trunk, principal, target string) (o phones.Outlet, p *answe
 		}
 	}
 	o = d.out.Outlets[i]
-	if !allowed(o.Allow, target) {
+	if !mayCall(o.Allow, target) {
 		return o, &answer.Problem{
 			Status: http.StatusForbidden, Code: "target_not_allowed", Param: "target_uri",
 			Message: "the operator allows no calls to this target over this trunk: a pattern under out: allow: in antiphon.yaml would",
@@ -133,6 +133,12 @@ func (d *Desk) enter(trunk, principal, target string) (o phones.Outlet, p *answe
 		p = (&answer.Problem{Status: http.StatusTooManyRequests, Code: "too_many_calls", Param: "trunk", Message: "this trunk, or this key on it, has " + why}).After(max(wait, fullRetry))
 	}
 	return o, p
+}
+
+// mayCall reports whether one of the patterns has the target. Patterns of numbers have no addresses, although * stands for any characters.
+func mayCall(patterns []string, target string) bool {
+	isAddress := func(text string) bool { return strings.HasPrefix(text, "sip:") }
+	return slices.ContainsFunc(patterns, func(p string) bool { return isAddress(p) == isAddress(target) && Matches(p, target) })
 }
 
 func (d *Desk) leave(trunk, principal string) {

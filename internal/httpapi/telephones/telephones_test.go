@@ -64,3 +64,12 @@ func TestBoundsOfCallsOut(t *testing.T) {
 	takes("b", "", 0)
 	g.Expect(m.recent).To(gomega.HaveLen(1))
 }
+
+// A pattern of numbers allows no address, whatever its * stands for.
+func TestWhoMayBeCalled(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for target, want := range map[string]bool{"+49301": true, "+49401": false, "112": true, "sip:me@example.org": true, "sip:me@example.org:5112": false, "sip:+49301@example.com": false} {
+		g.Expect(mayCall([]string{"+4930*", "*112", "sip:*@example.org"}, target)).To(gomega.Equal(want), target)
+	}
+	g.Expect(mayCall(nil, "+49301")).To(gomega.BeFalse())
+}
