@@ -48,3 +48,10 @@ func checkOperators(operators, keys Keys) error {
 	}
 	return nil
 }
+
+// EndStreams ends the streams of the console, for which an HTTP server waits when it stops: see http.Server.RegisterOnShutdown.
+func (s *Server) EndStreams() {
+	if s.console != nil {
+		s.console.EndStreams()
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
 	"github.com/antiphon-rt/antiphon/internal/oneport"
@@ -60,8 +59,9 @@ func anyHost(host string) string {
 }
 
 // listen serves HTTP until ctx is done, and then until the calls of d have ended; secured is nil for plain HTTP.
-func (c *serve) listen(ctx context.Context, listener net.Listener, secured *tls.Config, h http.Handler, d drainer, logger *slog.Logger) error {
-	hs := httpguard.Server(h, logger)
+func (c *serve) listen(ctx context.Context, listener net.Listener, secured *tls.Config, s *server.Server, d drainer, logger *slog.Logger) error {
+	hs := httpguard.Server(s, logger)
+	hs.RegisterOnShutdown(s.EndStreams)
 	hs.TLSConfig = secured
 	host := displayHost(listener.Addr().String(), c.Listen)
 	failed := make(chan error, 1)

@@ -272,6 +272,35 @@ func pemOf(t *testing.T) (key, cert string) {
 	return encode("PRIVATE KEY", private), encode("CERTIFICATE", made.Certificate[0])
 }
 
+// An operator who has the console open does not hold up a server that stops.
+func TestAnOpenConsoleEndsWithTheServer(t *testing.T) {
+	g := gomega.NewWithT(t)
+	const operatorsKey = "key-of-the-night-desk"
+	c := serve{Listen: "127.0.0.1:0", limits: limits{EventsPerSecond: 1}, recorded: recorded{ConsoleKeyFile: write(t, "operators", operatorsKey)}}
+	cfg, closeFiles, err := c.config(slog.New(slog.DiscardHandler))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(closeFiles()).To(gomega.Succeed())
+	cfg.Pipeline = scripted.New(scripted.Options{})
+	listener, _, err := c.openPort(nil, &cfg)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	s, err := server.New(cfg)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- c.listen(ctx, listener, nil, s, s, slog.New(slog.DiscardHandler)) }()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String()+"/v1/antiphon/console/events", nil)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	r.Header.Set("Authorization", "Bearer "+operatorsKey)
+	answer, err := http.DefaultClient.Do(r)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(answer.StatusCode).To(gomega.Equal(http.StatusOK))
+	stop()
+	g.Expect(<-served).To(gomega.Succeed())
+	g.Expect(answer.Body.Close()).To(gomega.Succeed())
+	g.Expect(s.Close(t.Context())).To(gomega.Succeed())
+	g.Expect(cfg.Pipeline.Close()).To(gomega.Succeed())
+}
+
 func TestGreeting(t *testing.T) {
 	g := gomega.NewWithT(t)
 	g.Expect(greeting("h:1", nil)).To(gomega.Equal("listening on http://h:1\n"))

@@ -67,9 +67,12 @@ func New(cfg Config) *Console {
 // SetKeys replaces the operators' keys. The streams of a key that is gone end.
 func (c *Console) SetKeys(keys apikey.Keys) { c.keys.Store(&keys) }
 
+// EndStreams ends the streams of events, and those that begin later at once. The Console takes no further notes.
+func (c *Console) EndStreams() { c.once.Do(func() { close(c.quit) }) }
+
 // Close ends the streams of events, and returns when the Console's goroutine has ended, or with the error of ctx.
 func (c *Console) Close(ctx context.Context) error {
-	c.once.Do(func() { close(c.quit) })
+	c.EndStreams()
 	select {
 	case <-c.done:
 		return nil
