@@ -135,7 +135,6 @@ func (d *ducker) tell(e bargein.Event) {
 		case bargein.Restore:
 			d.lower = false
 		case bargein.SendCandidate:
-			d.last = nil // the server plays it again
 			d.send(&wire.AntiphonBargeInCandidate{
 				EventID: fmt.Sprintf("candidate %d", f.Candidate), Candidate: int(f.Candidate), ResponseID: d.response, RTPTimestamp: int(f.At),
 			})
@@ -176,9 +175,7 @@ func (d *ducker) play(p bare.Packet) {
 		return
 	}
 	d.voiced++
-	if !d.lower {
-		d.last = pcm[:n]
-	}
+	d.last = pcm[:n] // at full level or lowered
 }
 
 func (d *ducker) count(name string) int {
@@ -209,8 +206,8 @@ func (d *ducker) nonsense() {
 	d.send(&wire.AntiphonBargeInHeard{ResponseID: d.response, RTPTimestamp: int(d.now)})
 }
 
-// TestClientThatDucks: over real WebRTC, a client ducks the agent twice for a sound that is no barge-in. Every word is played once at
-// full level.
+// TestClientThatDucks: over real WebRTC, a client ducks the agent twice for a sound that is no barge-in. Every word is played once:
+// what was lowered is not said again.
 func TestClientThatDucks(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, nil)
@@ -229,7 +226,7 @@ func TestClientThatDucks(t *testing.T) {
 	d.Expect(err).NotTo(gomega.HaveOccurred())
 	d.Expect(text).To(saysAllBut(3, twenty)) // a lost packet loses one character
 	d.Expect(len(d.full)).To(gomega.BeNumerically("~", len(twenty)*60*24, 120*24))
-	d.Expect(d.voiced).To(gomega.BeNumerically(">", len(twenty)*3), "the ducked sound was played again")
+	d.Expect(d.voiced).To(gomega.BeNumerically("~", len(twenty)*3, 6))
 	d.Expect(d.count("output_audio_buffer.cleared") + d.count("input_audio_buffer.speech_started")).To(gomega.BeZero())
 	d.Expect(h.actions(t, "playout")).To(gomega.ContainElement("Ready"))
 }
@@ -241,8 +238,8 @@ func TestClientThatDucksIsInterrupted(t *testing.T) {
 	d := newDucker(t, h)
 	d.begins()
 	d.tell(bargein.Onset{Candidate: 1, At: bargein.Position(d.now)})
-	d.until("the hold", func() bool { return d.count("antiphon.ack") == 2 })
 	d.nonsense()
+	d.until("the candidate to be known", func() bool { return d.count("antiphon.ack") == 3 }) // the answers to what is nonsense; its own comes with the silence
 	d.until("what is under way to be heard", func() bool { return d.voiced > d.over })
 	d.send(&wire.InputAudioBufferCommit{})
 	d.until("the cut", func() bool { return d.count("conversation.item.truncated") == 1 })

@@ -49,7 +49,7 @@ func TestSoundsThatDoNotInterrupt(t *testing.T) {
 			c.Expect(c.count("conversation.item.truncated")).To(gomega.BeZero())
 			actions := h.actions(t, "playout")
 			if sound.held {
-				c.Expect(actions).To(gomega.Equal([]string{"Begin", "Hold", "Reject", "Drained", "ForgetTail", "Begin", "Drained"}))
+				c.Expect(actions).To(gomega.Equal([]string{"Begin", "Hold", "MissHeld", "Reject", "Drained", "ForgetTail", "Begin", "Drained"}))
 			}
 			c.Expect(actions).NotTo(gomega.ContainElement("Confirm"))
 		})

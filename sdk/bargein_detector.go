@@ -13,9 +13,10 @@ const (
 	NoDetection Detection = iota
 	// DetectedOnset: speech begins that is not the echo of the playback.
 	DetectedOnset
-	// DetectedSustained: the speech has lasted for 160 ms, with no gap above 100 ms.
+	// DetectedSustained: the sound is like the user's voice (voice.Likeness), some 200 ms after it began. It comes again when the user goes on
+	// after a short pause.
 	DetectedSustained
-	// DetectedEnd: there was no speech for 250 ms.
+	// DetectedEnd: after DetectedSustained there was no speech for 40 ms, or else for 250 ms.
 	DetectedEnd
 )
 
@@ -37,12 +38,10 @@ func (v Detection) Event(at PlayedPosition, known bool) PeerEvent {
 // The times in frames of 10 ms, and the thresholds of the speech detector. The detector reports an onset early rather than surely,
 // because everything that follows from an onset can be undone.
 const (
-	onsetFrames     = 1   // the number of speech frames in a row that make an onset
-	sustainedFrames = 14  // counted from the onset, which is found some 30 ms after the speech begins: 160 ms of speech
-	maxGapFrames    = 10  // the longest gap in sustained speech
-	endFrames       = 25  // the number of frames without speech that end it
-	settlingFrames  = 300 // the first frames of playback, during which echo cancellation adapts
-	echoTailFrames  = 25  // the frames after each playback, during which its echo fades
+	onsetFrames    = 1   // the number of speech frames in a row that make an onset
+	endFrames      = 25  // the number of frames without speech that end it
+	settlingFrames = 300 // the first frames of playback, during which echo cancellation adapts
+	echoTailFrames = 25  // the frames after each playback, during which its echo fades
 	// onsetFramesRaised and thresholdRaised apply during settlingFrames and echoTailFrames.
 	onsetFramesRaised = 4
 	threshold         = 0.4
@@ -58,12 +57,13 @@ type BargeInDetector struct {
 	detector *voice.Detector
 	echo     *voice.Echo
 	talker   voice.Talker
+	likeness voice.Likeness
 
-	speechRun    int // frames of speech in a row
-	speaking     bool
-	sustained    bool
-	speechFrames int // frames since the speech began, or began again after a gap
-	gapFrames    int // frames without speech
+	speechRun int  // frames of speech in a row
+	speaking  bool // between the onset and endFrames without speech
+	sustained bool // DetectedSustained was the last that was found
+	ended     bool // DetectedEnd was
+	gapFrames int  // frames without speech
 
 	hasReference bool // a frame had a reference
 	playedFrames int  // frames in which the agent was playing, in all
@@ -82,13 +82,15 @@ func NewBargeInDetector() *BargeInDetector {
 // being played. It panics when a frame has another size.
 func (e *BargeInDetector) Frame(mic, agent []float32, playing bool) Detection {
 	e.adapt(playing)
-	speech := e.detector.Frame(mic).Speech
+	sound := e.detector.Frame(mic).Speech
+	speech := sound
 	if agent != nil || e.hasReference { // after the last reference its echo may still come
 		explained := e.echo.FrameOf(e.detector, agent)
 		speech = speech && !explained
 		e.hasReference = true
 	}
-	return e.take(e.talker.Frame(e.detector, speech, playing))
+	speech = e.talker.Frame(e.detector, speech, playing)
+	return e.take(speech, e.likeness.Frame(e.detector, &e.talker, speech || sound && e.speaking))
 }
 
 // adapt asks for a surer onset while echo cancellation has not settled, or its echo is still dying away.
@@ -112,8 +114,8 @@ func (e *BargeInDetector) adapt(playing bool) {
 	e.detector.SetThreshold(threshold)
 }
 
-// take counts a frame with or without speech, and returns what follows from it.
-func (e *BargeInDetector) take(speech bool) Detection {
+// take counts a frame with or without speech, and returns what follows from it. like says that the agent must be silent because of the sound.
+func (e *BargeInDetector) take(speech, like bool) Detection {
 	if speech {
 		e.speechRun++
 		e.gapFrames = 0
@@ -129,18 +131,16 @@ func (e *BargeInDetector) take(speech bool) Detection {
 		if e.speechRun < onset {
 			return NoDetection
 		}
-		e.speaking, e.sustained, e.speechFrames = true, false, e.speechRun
+		e.speaking, e.sustained, e.ended = true, false, false
 		return DetectedOnset
 	}
-	e.speechFrames++
+	e.speaking = e.gapFrames < endFrames
 	switch {
-	case e.gapFrames >= endFrames:
-		e.speaking = false
+	case e.sustained && !like, !e.speaking && !e.ended:
+		e.sustained, e.ended = false, true
 		return DetectedEnd
-	case e.gapFrames > maxGapFrames:
-		e.speechFrames = 0
-	case speech && e.speechFrames >= sustainedFrames && !e.sustained:
-		e.sustained = true
+	case like && !e.sustained:
+		e.sustained, e.ended = true, false
 		return DetectedSustained
 	}
 	return NoDetection
@@ -151,5 +151,6 @@ func (e *BargeInDetector) Reset() {
 	e.detector.Reset()
 	e.echo.Reset()
 	e.talker.Reset()
-	e.speechRun, e.gapFrames, e.speechFrames, e.speaking, e.sustained = 0, 0, 0, false, false
+	e.likeness = voice.Likeness{}
+	e.speechRun, e.gapFrames, e.speaking, e.sustained, e.ended = 0, 0, false, false, false
 }

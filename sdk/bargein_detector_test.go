@@ -88,7 +88,7 @@ func TestTheDetectorFindsOnsetSustainedSpeechAndEnd(t *testing.T) {
 	g.Expect(all[0].what).To(gomega.Equal(DetectedOnset))
 	g.Expect(all[0].ms).To(gomega.BeNumerically("~", 1060, 40))
 	g.Expect(all[1].what).To(gomega.Equal(DetectedSustained))
-	g.Expect(all[1].ms - all[0].ms).To(gomega.BeNumerically("~", 130, 20))
+	g.Expect(all[1].ms - all[0].ms).To(gomega.BeNumerically("~", 160, 20))
 	g.Expect(all[2].what).To(gomega.Equal(DetectedEnd))
 	g.Expect(all[2].ms).To(gomega.BeNumerically("~", 1700+310, 60))
 }
@@ -116,6 +116,16 @@ func TestSpeechIsCountedAnewAfterALongGap(t *testing.T) {
 	}
 	g.Expect(count(apart)).To(gomega.BeZero())
 	g.Expect(count(near)).To(gomega.Equal(1))
+}
+
+// A user who goes on after a short pause silences the agent again, at once and without another onset.
+func TestSpeechGoesOnAfterAShortPause(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var what []Detection
+	for _, f := range listen(NewBargeInDetector(), joined(pause(1000), speech(120, 350), pause(170), speech(120, 350), pause(600)), nil, false) {
+		what = append(what, f.what)
+	}
+	g.Expect(what).To(gomega.Equal([]Detection{DetectedOnset, DetectedSustained, DetectedEnd, DetectedSustained, DetectedEnd}))
 }
 
 // Once the user has spoken, talk in the background does not duck the agent.

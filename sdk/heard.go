@@ -33,9 +33,10 @@ func (s *Session) wordsEvent(e *serverEvent) bool {
 			s.items.Hear(e.itemID, 0)
 		}
 	case "antiphon.response.playing":
-		s.heard.spoken.Playing(playback.Run{
-			Response: e.responseID, MS: e.place.ms, Timestamp: uint32(e.rtp), Held: e.place.held, Came: s.clock.Now(),
-		})
+		r := playback.Run{Response: e.responseID, MS: e.place.ms, Timestamp: uint32(e.rtp), Held: e.place.held, Came: s.clock.Now()}
+		if s.heard.spoken.Playing(r) && !r.Held {
+			s.bargeIn(s.barge.WentBack(playback.Position{Timestamp: r.Timestamp}))
+		}
 	default:
 		return false
 	}

@@ -156,9 +156,9 @@ type (
 		At    PlayedPosition
 		Known bool
 	}
-	// SpeechSustained: the speech has lasted for 160 ms. It comes at most once for a SpeechOnset.
+	// SpeechSustained: the sound is like the user's voice. It comes again when the user goes on after SpeechEnded, without a SpeechOnset.
 	SpeechSustained struct{}
-	// SpeechEnded: there was no speech for 250 ms. It comes once for every SpeechOnset.
+	// SpeechEnded: there was no speech for 40 ms after SpeechSustained, or for 250 ms after SpeechOnset. It comes once for each of them that is the last.
 	SpeechEnded struct{}
 	// PositionPassed is a Ducker's answer to AwaitPosition, with the same position.
 	PositionPassed struct{ At PlayedPosition }

@@ -108,9 +108,9 @@ func (c *randomCall) watch(step machine.Transition[bargein.State, bargein.Event,
 func (c *randomCall) check(g *gomega.WithT) {
 	g.Expect(c.broken).To(gomega.BeEmpty(), "seed %d", c.seed)
 	if !c.session.Snapshot().Interrupting {
-		stopped := false // by the user, and not yet by the server
-		c.session.queue.must(func() { stopped = c.session.sound.stopBy != Never })
-		if !stopped {
+		soft := false // the user has stopped the agent and the server has not yet, or the server is asked to go back and has not yet
+		c.session.queue.must(func() { soft = c.session.sound.stopBy != Never || c.session.barge.Returning() })
+		if !soft {
 			g.Expect(c.gain).To(gomega.BeEquivalentTo(1), "seed %d", c.seed)
 		}
 		g.Expect(c.peer.held).To(gomega.BeFalse(), "seed %d", c.seed)

@@ -30,17 +30,19 @@ type (
 	// Playing: the client plays Resp at full level.
 	Playing struct{ Resp machine.Response }
 	// Ducked: the level is down while Candidate waits for its verdict. The client played Resp at full level, without a
-	// gap, up to Full.
+	// gap, up to Full. Missed: it was silenced since, so the user has missed something.
 	Ducked struct {
 		Resp      machine.Response
 		Candidate ID
 		Full      Position
+		Missed    bool
 	}
-	// Silenced is Ducked after the speech has lasted: the user hears nothing of the agent.
+	// Silenced is Ducked while the speech is the user's voice: the user hears nothing of the agent. Missed is set.
 	Silenced struct {
 		Resp      machine.Response
 		Candidate ID
 		Full      Position
+		Missed    bool
 	}
 	// Restored: the level is full again, and the silence plays that the server sends in place of the response. The client has
 	// sent SendReady. Candidate still waits for its verdict.
@@ -49,11 +51,12 @@ type (
 		Candidate ID
 	}
 	// Unanswered: the deadline came before the server's silence. The level is full again. If the server's silence comes
-	// later, the client reports Full with SendReady.
+	// later, the client reports Full with SendReady. Missed is as in Ducked.
 	Unanswered struct {
 		Resp      machine.Response
 		Candidate ID
 		Full      Position
+		Missed    bool
 	}
 	// Closed absorbs everything.
 	Closed struct{}
@@ -149,7 +152,7 @@ type (
 		At        Position
 	}
 	// SendReady sends antiphon.barge_in.ready. It tells the server that the user heard the response at full level, without a
-	// gap, up to At.
+	// gap, up to At. After a rejection it asks the server to go back there.
 	SendReady struct {
 		Candidate ID
 		At        Position

@@ -31,7 +31,8 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 		Name: "a second onset forgets where the client first ducked", From: "Unanswered", Event: "Onset", Action: "DuckAgain",
 		Change: func(_, next State, f []Effect) (State, []Effect) {
 			d := next.(Ducked)
-			return Ducked{d.Resp, d.Candidate, f[1].(SendCandidate).At}, f
+			d.Full = f[1].(SendCandidate).At
+			return d, f
 		},
 	}},
 }

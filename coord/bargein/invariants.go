@@ -38,21 +38,22 @@ func ackIsAwaited(before, _ Seen, step edge) bool {
 }
 
 func noWordLost(before, after Seen, step edge) bool {
-	e, passed := step.Event.(Passed)
-	passed = passed && before.fits(e)
+	_, passed := step.Event.(Passed)
+	_, rejected := step.Event.(Rejected)
+	asks := (passed || rejected && before.Missed) && before.fits(step.Event)
 	right := machine.Every(before, step, func(g Seen, r SendReady) bool {
-		return passed && g.Level == FullLevel && r == SendReady{g.Owes, g.Full}
+		return asks && g.Level == FullLevel && r == SendReady{before.Owes, before.Full}
 	})
-	if !right || !machine.Once[SendReady](step, passed) {
+	if !right || !machine.Once[SendReady](step, asks) {
 		return false
 	}
 	switch s := step.To.(type) {
 	case Ducked:
-		return s.Full == after.Full && s.Candidate == after.Owes
+		return s.Full == after.Full && s.Candidate == after.Owes && s.Missed == after.Missed
 	case Silenced:
-		return s.Full == after.Full && s.Candidate == after.Owes
+		return s.Full == after.Full && s.Candidate == after.Owes && s.Missed && after.Missed
 	case Unanswered:
-		return s.Full == after.Full && s.Candidate == after.Owes
+		return s.Full == after.Full && s.Candidate == after.Owes && s.Missed == after.Missed
 	case Silent, Playing, Restored, Closed:
 	}
 	return after.Owes == 0

@@ -26,6 +26,7 @@ type Seen struct {
 	Waits  ID               // the candidate that waits for its verdict; 0 is none
 	Owes   ID               // the candidate whose SendReady is still to come; 0 is none
 	Full   Position         // if Owes is set: the response was played at full level up to here
+	Missed bool             // if Owes is set: it was silenced since
 	Armed  ID               // the candidate whose deadline runs; 0 is none
 	Level  Level
 	Down   bool // the connection is over
@@ -35,7 +36,7 @@ type Seen struct {
 func see(g Seen, step edge) Seen {
 	g = machine.See(g, step)
 	if g.Owes == 0 {
-		g.Full = 0 // no invariant uses it any more
+		g.Full, g.Missed = 0, false // no invariant uses them any more
 	}
 	return g
 }
@@ -104,7 +105,7 @@ func (g Seen) Effect(_ edge, f Effect) Seen {
 	case Duck:
 		g.Level = Lowered
 	case Silence:
-		g.Level = NoLevel
+		g.Level, g.Missed = NoLevel, true
 	case Restore:
 		g.Level = FullLevel
 	case SendCandidate:

@@ -7,9 +7,11 @@ import (
 )
 
 const (
-	same  = "same candidate"
-	newer = "newer response"
-	known = "not an older response" // than the one that plays
+	same = "same candidate"
+	// missed: the user has heard a silence that the server knows nothing of.
+	missed = "same candidate, something is missed"
+	newer  = "newer response"
+	known  = "not an older response" // than the one that plays
 
 	other   = "it belongs to another candidate"
 	older   = "it belongs to an older response"
@@ -34,7 +36,9 @@ var Table = machine.Join(
 	ignore(nobody, Silent{}, Sustained{}, VoiceEnded{}, Acked{}, Passed{}, Rejected{}, Expired{}),
 
 	[]row{
-		on("Duck", func(s Playing, e Onset) (Ducked, []Effect) { return duck(s.Resp, e, e.At) }),
+		on("Duck", func(s Playing, e Onset) (Ducked, []Effect) {
+			return duck(Ducked{Resp: s.Resp, Candidate: e.Candidate, Full: e.At}, e)
+		}),
 		when("Begin", newer, func(s Playing, e Began) bool { return e.Resp > s.Resp },
 			func(_ Playing, e Began) (Playing, []Effect) { return Playing(e), nil }),
 		when("End", "same response", func(s Playing, e Ended) bool { return e.Resp == s.Resp },
@@ -48,11 +52,16 @@ var Table = machine.Join(
 
 	[]row{
 		when("Silence", same, func(s Ducked, e Sustained) bool { return e.Candidate == s.Candidate },
-			func(s Ducked, _ Sustained) (Silenced, []Effect) { return Silenced(s), []Effect{Silence{}} }),
+			func(s Ducked, _ Sustained) (Silenced, []Effect) {
+				s.Missed = true
+				return Silenced(s), []Effect{Silence{}}
+			}),
 		when("Await", same, func(s Ducked, e Acked) bool { return e.Candidate == s.Candidate },
 			func(s Ducked, e Acked) (Ducked, []Effect) { return s, []Effect{AwaitPosition(e)} }),
 		when("Restore", same, func(s Ducked, e Passed) bool { return e.Candidate == s.Candidate },
 			func(s Ducked, _ Passed) (Restored, []Effect) { return restore(s) }),
+		when("RejectMissed", missed, func(s Ducked, e Rejected) bool { return e.Candidate == s.Candidate && s.Missed },
+			func(s Ducked, _ Rejected) (Playing, []Effect) { return goBack(s) }),
 		when("Reject", same, func(s Ducked, e Rejected) bool { return e.Candidate == s.Candidate },
 			func(s Ducked, _ Rejected) (Playing, []Effect) { return Playing{s.Resp}, []Effect{Restore{}} }),
 		when("Expire", same, func(s Ducked, e Expired) bool { return e.Candidate == s.Candidate },
@@ -75,7 +84,7 @@ var Table = machine.Join(
 		when("Restore", same, func(s Silenced, e Passed) bool { return e.Candidate == s.Candidate },
 			func(s Silenced, _ Passed) (Restored, []Effect) { return restore(Ducked(s)) }),
 		when("Reject", same, func(s Silenced, e Rejected) bool { return e.Candidate == s.Candidate },
-			func(s Silenced, _ Rejected) (Playing, []Effect) { return Playing{s.Resp}, []Effect{Restore{}} }),
+			func(s Silenced, _ Rejected) (Playing, []Effect) { return goBack(Ducked(s)) }),
 		when("Expire", same, func(s Silenced, e Expired) bool { return e.Candidate == s.Candidate },
 			func(s Silenced, _ Expired) (Unanswered, []Effect) { return Unanswered(s), []Effect{Restore{}} }),
 		when("Confirm", known, func(s Silenced, e Confirmed) bool { return e.Resp >= s.Resp },
@@ -104,11 +113,18 @@ var Table = machine.Join(
 	ignore(other, Restored{}, Rejected{}, Expired{}),
 
 	[]row{
-		on("DuckAgain", func(s Unanswered, e Onset) (Ducked, []Effect) { return duck(s.Resp, e, s.Full) }),
+		on("DuckAgain", func(s Unanswered, e Onset) (Ducked, []Effect) {
+			s.Candidate = e.Candidate
+			return duck(Ducked(s), e)
+		}),
 		when("Await", same, func(s Unanswered, e Acked) bool { return e.Candidate == s.Candidate },
 			func(s Unanswered, e Acked) (Unanswered, []Effect) { return s, []Effect{AwaitPosition(e)} }),
 		when("AnswerLate", same, func(s Unanswered, e Passed) bool { return e.Candidate == s.Candidate },
 			func(s Unanswered, _ Passed) (Playing, []Effect) {
+				return Playing{s.Resp}, []Effect{SendReady{s.Candidate, s.Full}}
+			}),
+		when("RejectMissed", missed, func(s Unanswered, e Rejected) bool { return e.Candidate == s.Candidate && s.Missed },
+			func(s Unanswered, _ Rejected) (Playing, []Effect) {
 				return Playing{s.Resp}, []Effect{SendReady{s.Candidate, s.Full}}
 			}),
 		when("Reject", same, func(s Unanswered, e Rejected) bool { return e.Candidate == s.Candidate },
@@ -129,8 +145,13 @@ var Table = machine.Join(
 )
 
 // duck lowers the level first, because that must be quick. The message to the server comes after it.
-func duck(resp machine.Response, e Onset, full Position) (Ducked, []Effect) {
-	return Ducked{resp, e.Candidate, full}, []Effect{Duck{}, SendCandidate{e.Candidate, resp, e.At}, ArmDeadline{e.Candidate}}
+func duck(to Ducked, e Onset) (Ducked, []Effect) {
+	return to, []Effect{Duck{}, SendCandidate{e.Candidate, to.Resp, e.At}, ArmDeadline{e.Candidate}}
+}
+
+// goBack raises the level, and asks the server to go back to where the user has missed something.
+func goBack(s Ducked) (Playing, []Effect) {
+	return Playing{s.Resp}, []Effect{Restore{}, SendReady{s.Candidate, s.Full}}
 }
 
 // restore raises the level before SendReady, because the server may send audible audio as soon as it gets SendReady.

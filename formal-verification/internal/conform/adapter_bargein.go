@@ -20,6 +20,7 @@ const (
 	bargeinUnits      = 2
 	bargeinCandidates = 2
 	bargeinSilence    = 10
+	bargeinAgain      = 20
 	bargeinReplies    = 2
 )
 
@@ -67,6 +68,7 @@ type exchange struct {
 	C struct {
 		State string
 		Reply int
+		Cand  int
 	}
 	P        bargeinDriver
 	S        serving
@@ -121,8 +123,8 @@ func (b *bargeinExchange) compareClient(g *graph.Graph) (Figures, error) {
 
 // clientRecord returns a state of coord/bargein as the spec writes it.
 func clientRecord(s bargein.State) string {
-	names := map[string]string{"last": "reply", "resp": "reply", "candidate": "cand", "full": "full", "cut": "cut"}
-	out := map[string]any{"state": s.Name(), "reply": 0, "cand": 0, "full": 0, "cut": false}
+	names := map[string]string{"last": "reply", "resp": "reply", "candidate": "cand", "full": "full", "missed": "missed", "cut": "cut"}
+	out := map[string]any{"state": s.Name(), "reply": 0, "cand": 0, "full": 0, "missed": false, "cut": false}
 	eachField(s, func(name string, field reflect.Value) { out[names[name]] = field.Interface() })
 	return JSON(out)
 }
@@ -152,7 +154,8 @@ func (x exchange) meetings() []meeting {
 	limit := 1
 	if x.S.Kind == "extended" {
 		limit = bargeinCandidates
-	} else {
+	}
+	if x.S.Kind != "extended" {
 		out = append(out, meeting{action: "Sustained", event: bargein.Sustained{Candidate: newest}})
 	}
 	if x.P.Newest < limit && x.C.Reply < bargeinReplies {
@@ -170,6 +173,9 @@ func (x exchange) meetings() []meeting {
 
 // coming adds the first message and the first packet that are on their way.
 func (x exchange) coming(out []meeting) []meeting {
+	if x.P.Returning {
+		out = append(out, meeting{action: "GoesBackNot", comes: true, after: (*clientDriver).back})
+	}
 	if len(x.P.Timers) > 0 {
 		out = append(out, meeting{
 			action: "Expire", comes: true, event: bargein.Expired{Candidate: bargein.ID(x.P.Timers[0])},
@@ -177,7 +183,11 @@ func (x exchange) coming(out []meeting) []meeting {
 		})
 	}
 	if len(x.Media) > 0 {
-		out = append(out, meeting{action: "Hear", comes: true, before: func(d *clientDriver) { d.plays(x.Media[0]) }})
+		hear := meeting{action: "Hear", comes: true, before: func(d *clientDriver) { d.plays(x.Media[0]) }}
+		if x.Media[0] > bargeinAgain {
+			hear.after = (*clientDriver).back
+		}
+		out = append(out, hear)
 	}
 	if len(x.Down) == 0 {
 		return out
@@ -207,7 +217,7 @@ func (x exchange) coming(out []meeting) []meeting {
 func noteBegun(d *clientDriver, was bargein.State) { d.Begun = bargein.Pending(was) != 0 }
 
 // clientActions are the client's. All others are the server's.
-var clientActions = []string{"Onset", "Sustained", "VoiceEnded", "Ended", "BeganAgain", "Close", "Expire", "Hear", "RecvDown"}
+var clientActions = []string{"Onset", "Sustained", "VoiceEnded", "Ended", "BeganAgain", "Close", "Expire", "GoesBackNot", "Hear", "RecvDown"}
 
 // clientStep gives the event of an action to the code, and performs the effects.
 func (b *bargeinExchange) clientStep(c driven[bargein.State], step move) (driven[bargein.State], []said, string) {
@@ -251,16 +261,17 @@ func (b *bargeinExchange) meet(s bargein.State, d *clientDriver, m meeting) (nex
 	if m.before != nil {
 		m.before(d)
 	}
+	was := s
 	if m.event != nil {
-		was := s
 		s, taken = b.step(s, d, m.event)
-		if m.after != nil {
-			m.after(d, was)
-		}
+	}
+	if m.after != nil {
+		m.after(d, was)
 	}
 	if d.Watch > 0 && d.Mark == d.Watch { // the driver sees it at once
 		passed := bargein.Passed{Candidate: bargein.ID(d.Watch)}
 		d.Watch, d.Mark = 0, 0
+		d.back(s)
 		s, _ = b.step(s, d, passed)
 	}
 	return s, taken
@@ -279,5 +290,6 @@ func (b *bargeinExchange) step(s bargein.State, d *clientDriver, e bargein.Event
 	for _, f := range effects {
 		d.perform(f)
 	}
+	d.goesBack(next, e, effects, b.table[row].Why == "")
 	return next, b.table[row].Why == ""
 }

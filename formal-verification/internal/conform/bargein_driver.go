@@ -11,7 +11,7 @@ import (
 // bargeinDriver has the level, the timers and the playback of the client.
 type bargeinDriver struct {
 	Level                   string
-	Muted, Begun            bool
+	Muted, Begun, Returning bool
 	At, Mark, Watch, Newest int
 	Timers                  []int
 }
@@ -27,7 +27,7 @@ func (d *clientDriver) plays(mark int) {
 	if mark == bargeinSilence-1 || d.Muted {
 		return // the next response is no place in this one
 	}
-	if d.At = mark; mark > bargeinSilence {
+	if d.At = mark; mark > bargeinSilence && mark < bargeinAgain {
 		d.Mark = mark - bargeinSilence
 	}
 }
@@ -68,4 +68,31 @@ func (d *clientDriver) perform(f bargein.Effect) {
 		d.must(f, d.Muted && f.Resp == 1)
 		d.sent = append(d.sent, fmt.Sprintf("heard %d", f.At))
 	}
+}
+
+// goesBack lowers the agent where a rejection asks the server to go back, and until then. What ends the response or the wait for the verdict ends this too.
+func (d *clientDriver) goesBack(next bargein.State, e bargein.Event, effects []bargein.Effect, taken bool) {
+	switch e.(type) {
+	case bargein.Rejected:
+		for _, f := range effects {
+			_, asks := f.(bargein.SendReady)
+			d.Returning = d.Returning || asks
+		}
+		if taken && d.Returning {
+			d.Level = "ducked"
+		}
+	case bargein.Expired, bargein.Confirmed, bargein.Began, bargein.Ended, bargein.Close:
+		if taken {
+			d.back(next)
+		}
+	case bargein.Onset, bargein.Sustained, bargein.VoiceEnded, bargein.Acked, bargein.Passed:
+	}
+}
+
+// back plays the agent at full level again, unless a candidate waits.
+func (d *clientDriver) back(s bargein.State) {
+	if name := s.Name(); d.Returning && name != (bargein.Ducked{}).Name() && name != (bargein.Silenced{}).Name() {
+		d.Level = "full"
+	}
+	d.Returning = false
 }

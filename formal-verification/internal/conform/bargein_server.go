@@ -26,6 +26,9 @@ type serving struct {
 	Kind, Turn, Play       string
 	Pos, Sent, Start, Cand int
 	Ready, Rejected        bool
+	Soft                   bool
+	Late, Redo             int
+	Again                  bool
 	Stop, Back             []int
 	Dead, Said             bool
 	Next                   string
@@ -42,6 +45,7 @@ type server struct {
 	next        nextFunc
 	met         map[string]bool
 	acted       bool // the code has not ignored all of it
+	plays       bool // the response played before the event
 }
 
 // units returns UNITS of the spec for this kind of server.
@@ -134,18 +138,24 @@ func (x exchange) serverMeets(s session.State) map[string]func(*server) {
 	out := map[string]func(*server){
 		"Close": (*server).close, "Confirm": (*server).confirm,
 		"Reject": func(v *server) {
+			v.settle()
 			v.take(session.OfTurn{Event: turn.Misfire{Turn: turn.Open(v.session.Turn)}})
 		},
 	}
 	v := x.S
+	if v.Soft {
+		out["Lasts"] = (*server).lasts
+	}
 	if len(x.Up) > 0 {
 		out["RecvUp"] = (*server).receive
 	}
 	if len(x.Media) == 0 {
 		out["Send"] = (*server).send
 	}
-	if v.Kind == "hurried" {
+	if v.Kind == "hurried" && !v.Soft {
 		out["ReadyTimeout"] = (*server).readyTimeout
+	}
+	if v.Kind == "hurried" {
 		out["HeardTimeout"] = func(v *server) {
 			v.cut = v.Start
 			v.take(session.OfPlayout{Event: playout.HeardExpired{Resp: 1}})
@@ -155,7 +165,7 @@ func (x exchange) serverMeets(s session.State) map[string]func(*server) {
 		out["Answer"] = (*server).answer
 	}
 	first := !v.Dead && v.Next == ""
-	if first && v.Kind != "hurried" && x.C.State != "Silent" && (v.Play != "silent" || v.Kind == "plain") {
+	if first && (v.Kind != "hurried" || v.Again) && x.C.State != "Silent" && (v.Play != "silent" || v.Kind == "plain") {
 		out["ServerOnset"] = func(v *server) { v.take(session.OfTurn{Event: turn.Onset{}}) }
 	}
 	if first && v.Kind == "plain" && v.Turn == "idle" && v.Play == "silent" {
@@ -167,20 +177,25 @@ func (x exchange) serverMeets(s session.State) map[string]func(*server) {
 	return out
 }
 
+// send: what is held goes on while it is soft.
 func (v *server) send() {
 	p, plays := v.session.Playout.(playout.Playing)
-	if !plays {
+	if !plays && !(v.Soft && v.Pos < v.units()) {
 		return
 	}
 	v.acted = true
 	switch {
-	case p.Resp != 1:
+	case plays && p.Resp != 1:
 		v.media = append(v.media, bargeinSilence-1)
 	default:
 		v.Pos++
 		v.Sent = v.Pos
-		v.media = append(v.media, v.Pos)
-		if v.Pos < v.units() {
+		mark := v.Pos
+		if v.Again {
+			mark += bargeinAgain
+		}
+		v.media = append(v.media, mark)
+		if v.Pos < v.units() || !plays {
 			return
 		}
 	}
@@ -209,10 +224,13 @@ func (v *server) receive() {
 			v.takeAt(v.place(numbers[1], v.Back), session.OfTurn{Event: turn.ClientCandidate{}})
 		}
 	case "ready":
+		place := v.place(numbers[1], v.Back)
+		if n == v.Late && v.Cand == 0 && !v.Dead {
+			v.missed(place)
+		}
 		if n != v.Cand {
 			return
 		}
-		place := v.place(numbers[1], v.Back)
 		if held.Awaits {
 			v.Back[n-1] = place
 		}
@@ -225,12 +243,63 @@ func (v *server) receive() {
 	}
 }
 
-// place returns the unit of a position. For a silence it is the unit that of has for it.
+// place returns the unit of a position. For a silence it is the unit that of has for it. What was played before the server went back counts up to where it went back to.
 func (v *server) place(mark int, of []int) int {
-	if mark > bargeinSilence {
+	switch {
+	case mark > bargeinSilence && mark < bargeinAgain:
 		return of[mark-bargeinSilence-1]
+	case v.Again && mark < bargeinAgain:
+		return min(mark, v.Redo)
 	}
-	return mark
+	return mark % bargeinAgain
+}
+
+// missed goes back to a unit, because the client has missed what follows.
+func (v *server) missed(unit int) {
+	v.Late, v.Again, v.Redo, v.Sent = 0, true, unit, unit
+	if v.Soft {
+		v.Pos = unit
+		return
+	}
+	v.take(session.OfPlayout{Event: playout.Missed{Resp: 1, From: unitPosition(unit)}})
+}
+
+// settle tells the machine how far a response was heard that is held and goes on: the verdict comes.
+func (v *server) settle() {
+	held, is := v.session.Playout.(playout.Held)
+	if _, judged := v.session.Turn.(turn.Candidate); !v.Soft || !is || !judged {
+		return
+	}
+	v.Soft = false
+	if v.Cand != 0 {
+		v.Late = v.Cand
+	}
+	v.heardUpTo(held)
+}
+
+func (v *server) heardUpTo(held playout.Held) {
+	if held.Awaits {
+		v.take(session.OfPlayout{Event: playout.Ready{Candidate: held.Client, At: unitPosition(v.Pos)}})
+		return
+	}
+	v.take(session.OfPlayout{Event: playout.Missed{Resp: 1, From: unitPosition(v.Pos)}})
+}
+
+// lasts ends the sound of a response that is held.
+func (v *server) lasts() {
+	v.Soft, v.acted = false, true
+	if v.Cand != 0 {
+		v.silence()
+		return
+	}
+	v.take(session.OfPlayout{Event: playout.Missed{Resp: 1, From: unitPosition(v.Pos)}})
+}
+
+// silence answers the client's candidate with the silence that begins.
+func (v *server) silence() {
+	v.Stop[v.Cand-1] = v.Sent
+	v.media = append(v.media, bargeinSilence+v.Cand)
+	v.down = append(v.down, fmt.Sprintf("ack %d", v.Cand))
 }
 
 func unitPosition(unit int) playout.Position { return playout.Position{Item: 1, MS: uint32(unit)} }
@@ -245,6 +314,7 @@ func (v *server) readyTimeout() {
 
 // confirm confirms the candidate: there is enough speech, or enough words. The body of the response is cancelled.
 func (v *server) confirm() {
+	v.settle()
 	v.cut = v.Sent
 	if v.take(session.OfTurn{Event: turn.Sustained{Turn: turn.Open(v.session.Turn)}}); v.acted {
 		v.bodyEnds(response.ClientCancelled)
@@ -283,6 +353,7 @@ func (v *server) take(events ...session.Event) { v.takeAt(v.Pos, events...) }
 // takeAt is take while the client plays this unit of the response.
 func (v *server) takeAt(unit int, events ...session.Event) {
 	for _, e := range events {
+		_, v.plays = v.session.Playout.(playout.Playing)
 		to, effects, steps := v.next(v.session, unitPosition(unit), e)
 		v.acted = v.acted || to != v.session || len(effects) > 0
 		v.session = to
@@ -310,14 +381,15 @@ func (v *server) perform(f session.Effect) {
 	switch f := f.(type) {
 	case turn.BargeIn:
 		v.down = append(v.down, "confirmed 1")
-		v.Dead, v.Pos, v.Cand = true, 0, 0
+		v.Dead, v.Pos, v.Cand, v.Late, v.Soft = true, 0, 0, 0, false
 	case playout.Hold:
 		v.must(f, f.Resp == 1)
+		v.Soft = v.plays
 	case playout.AwaitReady:
 		v.must(f, v.asking != 0 && f.Candidate == turn.Open(v.session.Turn))
-		v.Cand, v.Stop[v.asking-1] = v.asking, v.Sent
-		v.media = append(v.media, bargeinSilence+v.asking)
-		v.down = append(v.down, fmt.Sprintf("ack %d", v.asking))
+		if v.Cand, v.Late = v.asking, 0; !v.Soft {
+			v.silence()
+		}
 	case playout.RewindAndResume:
 		v.must(f, f.Resp == 1 && !v.Dead && f.From.Item == 1)
 		if v.Pos = int(f.From.MS); v.Pos == v.units() { // there is nothing left to say
@@ -359,11 +431,13 @@ func (v *server) describe() {
 			v.Play = "held for another's candidate"
 		}
 	case playout.Cut:
-		v.Start, v.Said = int(p.At.MS), false
+		if v.Said = false; v.Kind == "hurried" { // elsewhere the report comes
+			v.Start = int(p.At.MS)
+		}
 	case playout.Silent, playout.Terminated:
 	}
 	if v.Said { // nobody asks for the log any more
-		v.Stop, v.Back, v.Sent = []int{0, 0}, []int{0, 0}, 0
+		v.Stop, v.Back, v.Sent, v.Again, v.Redo = []int{0, 0}, []int{0, 0}, 0, false, 0
 	}
 	if v.session.Queued.Len() > 0 {
 		v.Next = "waits"

@@ -39,6 +39,9 @@ func TestServer(t *testing.T) {
 			continue
 		}
 		for what, faulty := range playoutFaults(whole, i) {
+			if row.From == "Playing" && row.Action == "Miss" && what == "held back" {
+				continue // only the number of the segment is another, which playout.fizz has and bargein.fizz has not
+			}
 			playout.Table = faulty
 			differs(row.From+" + "+row.Event+", "+row.Action+" "+what, session.Next)
 			planted++

@@ -39,6 +39,8 @@ type Output interface {
 	Drop() (sent voice.Samples)
 	// Sent returns how much of the response was sent.
 	Sent() voice.Samples
+	// Soften plays the response at this gain, above 0, from the next packet on, until Resume or Begin.
+	Soften(gain float32)
 }
 
 // Timeline is an Output whose packets have RTP timestamps, which a client can name in its reports.

@@ -32,6 +32,7 @@ type InputView struct {
 	Turn         turn.State
 	AgentAudible bool // the agent's audio is played out
 	AtEnd        bool // as in Facts; for a candidate that opens
+	ClientDucks  bool // the client lowers and silences the agent itself
 	// NoLiveTranscription reports that the recogniser has no live transcription, and so no end of utterance.
 	NoLiveTranscription bool
 	// FarEnd has the audio that was sent to the client; nil if it is not known, and then there is no echo judgement.
@@ -49,6 +50,8 @@ type Result struct {
 	Event turn.Event
 	// Failure is for the client.
 	Failure *room.Failure
+	// Silences says that the response must be silent from this frame on: the sound of the candidate is like the user's voice.
+	Silences bool
 }
 
 // Input owns the user's audio and decides what is speech in it. See the package comment.
@@ -92,6 +95,7 @@ type framing struct {
 type listener struct {
 	detector    *voice.Detector
 	talker      voice.Talker
+	likeness    voice.Likeness
 	endpointing endpointing
 	echo        echo
 	playback    playback
@@ -172,8 +176,8 @@ func (in *Input) Next(v InputView) (r Result, ok bool) {
 				if turn.Open(v.Turn) != 0 { // a recogniser keeps the frame
 					frame = slices.Clone(frame)
 				}
-				e, speaks := in.frame(frame, v)
-				return Result{Frame: Frame{PCM: frame, Speech: speaks}, Event: e}, true
+				e, speaks, silences := in.frame(frame, v)
+				return Result{Frame: Frame{PCM: frame, Speech: speaks}, Event: e, Silences: silences}, true
 			}
 			f.inPiece = false
 			if in.Detecting() && turn.Open(v.Turn) == 0 {
@@ -219,18 +223,23 @@ func (in *Input) makeRoom(v InputView) (Result, bool) {
 	}}, true
 }
 
-// frame counts a frame. It returns the event for the turn machine, nil for none, and whether the user speaks.
-func (in *Input) frame(frame []float32, v InputView) (e turn.Event, speaks bool) {
+// frame counts a frame. It returns the event for the turn machine, nil for none, whether the user speaks, and whether the response must be silent from
+// this frame on.
+func (in *Input) frame(frame []float32, v InputView) (e turn.Event, speaks, silences bool) {
 	in.frames++
 	if in.Detecting() {
 		l := &in.listener
-		speaks = l.isSpeech(frame, v, in.settings, in.cleaner.delay())
+		is := l.judgement(frame, v, in.settings, in.cleaner.delay())
 		if in.judgements != nil {
-			speaks = in.judgements.Speech(speaks)
+			is = in.judgements.Frame(is)
 		}
+		speaks = is.is(Speech)
 		l.endpointing.add(speaks)
 		if speaks {
 			l.lastSpeech = l.lastAudio.Add(-in.cleaner.delay())
+		}
+		if c, open := v.Turn.(turn.Candidate); open && c.Turn == l.candidate {
+			silences = l.judge.silences(is.is(Like), is.is(Softer), v.ClientDucks)
 		}
 		e = in.event(speaks, v)
 	}
@@ -238,7 +247,7 @@ func (in *Input) frame(frame []float32, v InputView) (e turn.Event, speaks bool)
 		in.recent = append(in.recent[:0], in.recent[1:]...)
 	}
 	in.recent = append(in.recent, speaks)
-	return e, speaks
+	return e, speaks, silences
 }
 
 // event returns the event of the present frame for the turn machine; nil for none.
@@ -262,11 +271,20 @@ func (in *Input) event(speaks bool, v InputView) turn.Event {
 	return nil
 }
 
-// isSpeech reports whether frame is speech of the user. People in the background are none, and neither is the agent's echo, unless it is certain
+// judgement says what frame is. delay is how late the frame is.
+func (l *listener) judgement(frame []float32, v InputView, td *wire.TurnDetection, delay time.Duration) Judgement {
+	sound, speaks := l.isSpeech(frame, v, td, delay)
+	_, open := v.Turn.(turn.Candidate)
+	l.likeness.Frame(l.detector, &l.talker, speaks || sound && open)
+	return bit(Speech, speaks) | bit(Like, l.likeness.Like()) | bit(Softer, l.likeness.Softer())
+}
+
+// isSpeech reports whether frame sounds like speech, and whether it is speech of the user. People in the background are none, and neither is the agent's echo, unless it is certain
 // that the user speaks: then the echo is not judged. delay is how late the frame is.
-func (l *listener) isSpeech(frame []float32, v InputView, td *wire.TurnDetection, delay time.Duration) bool {
+func (l *listener) isSpeech(frame []float32, v InputView, td *wire.TurnDetection, delay time.Duration) (sound, speech bool) {
 	l.detector.SetThreshold(l.playback.threshold(td, v.AgentAudible, l.lastAudio))
-	speech := l.detector.Frame(frame).Speech
+	sound = l.detector.Frame(frame).Speech
+	speech = sound
 	if l.echo.explains(l.detector, v, delay) {
 		switch v.Turn.(type) {
 		case turn.Idle, turn.Candidate:
@@ -274,7 +292,7 @@ func (l *listener) isSpeech(frame []float32, v InputView, td *wire.TurnDetection
 		case turn.Speaking, turn.Confirming:
 		}
 	}
-	return l.talker.Frame(l.detector, speech, v.AgentAudible)
+	return sound, l.talker.Frame(l.detector, speech, v.AgentAudible)
 }
 
 // Detecting reports whether the server detects the turns.

@@ -12,6 +12,7 @@ const (
 	judgeWords   = 150  // speech that must be there before words are believed
 	judgeDecides = 1000 // the latest decision after the onset
 	judgeLead    = 150  // how much earlier than its speech a client's candidate may come
+	judgeDucks   = 250  // how long the sound is like the user's voice before the response of a client falls silent that silences it itself: that client can take it back
 	judgeAnswer  = 300  // speech that is an answer where the agent has said all
 )
 
@@ -30,6 +31,9 @@ type judge struct {
 	run     int            // ms of the present run of speech, short gaps included
 	speech  int            // ms of speech in all
 	gap     int            // ms since the last speech
+	like    int            // ms since the sound is like the user's voice; 0: it is not
+	silent  bool           // so the response is silent
+	softer  bool           // the sound is softer than the user: perhaps it is meant for somebody else
 	said    endofturn.Said // what the newest live transcript says
 	// language has the words of the user's language.
 	language endofturn.Choice
@@ -60,7 +64,7 @@ func (j *judge) frame(speech bool) verdict {
 		j.gap += frameMS
 	}
 	switch {
-	case j.run >= judgeSpeech && !j.listens():
+	case j.run >= judgeSpeech && !j.listens() && j.like > 0:
 		return confirmed
 	case j.gap >= judgeEnd && j.answers && j.speech >= judgeAnswer:
 		return confirmed
@@ -75,10 +79,28 @@ func (j *judge) frame(speech bool) verdict {
 // partial weighs the live transcript so far.
 func (j *judge) partial(text string) verdict {
 	j.said = j.language.Language(text).Over(text)
-	if j.speech >= judgeWords && (j.said.Interrupts || j.answers && text != "" || j.near && j.said.Answers) {
+	if j.speech >= judgeWords && !j.softer && (j.said.Interrupts || j.answers && text != "" || j.near && j.said.Answers) {
 		return confirmed
 	}
 	return undecided
+}
+
+// silences weighs whether the sound is like the user's voice, and whether it is softer than the user (voice.Likeness). It reports whether the response
+// must be silent from this frame on. ducks says that the client lowers and silences the agent itself.
+func (j *judge) silences(like, softer, ducks bool) bool {
+	j.softer = softer
+	if like || j.like > 0 {
+		j.like += frameMS
+	}
+	after := frameMS
+	if ducks {
+		after += judgeDucks
+	}
+	if j.silent || j.like < after || j.gap > 0 || j.listens() {
+		return false
+	}
+	j.silent = true
+	return true
 }
 
 // listens reports whether the user has only acknowledged what the agent says.
@@ -86,7 +108,7 @@ func (j *judge) listens() bool { return !j.answers && !j.near && j.said.Acknowle
 
 // deadline decides: confirmed if speech goes on or was an answer, rejected if it has stopped or never came.
 func (j *judge) deadline() verdict {
-	goesOn := j.speech > 0 && j.gap <= judgeGap
+	goesOn := j.speech > 0 && j.gap <= judgeGap && (j.like > 0 || j.said.Answers)
 	if (goesOn || j.atEnd && j.speech >= judgeAnswer) && !j.listens() {
 		return confirmed
 	}

@@ -7,14 +7,18 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/internal/engine/endofturn"
 )
 
 // The stories in testdata/judge.txt: speech and silence in milliseconds, and the words of the live transcript.
 func TestJudge(t *testing.T) {
 	datadriven.RunTest(t, "testdata/judge.txt", func(t *testing.T, d *datadriven.TestData) string {
-		var j judge
+		j := judge{like: frameMS}
 		if d.Cmd == "predicted" {
 			j = predicted()
+			j.like = frameMS
 			j.answers = d.HasArg("over")
 		}
 		d.MaybeScanArgs(t, "language", &j.language.Name)
@@ -33,6 +37,8 @@ func TestJudge(t *testing.T) {
 				}
 			case "words":
 				v = j.partial(arg)
+			case "unlike", "softer":
+				j.like, j.softer = 0, kind == "softer"
 			case "deadline":
 				v = j.deadline()
 			default:
@@ -48,6 +54,22 @@ func TestJudge(t *testing.T) {
 		}
 		return out.String() + "undecided after " + ms(j.elapsed)
 	})
+}
+
+// The response falls silent when the sound is like the user's voice, once; for a client that silences the agent itself 250 ms later.
+func TestWhenTheResponseFallsSilent(t *testing.T) {
+	for ducks, want := range map[bool]int{false: 10, true: 260} {
+		var j judge
+		var silent []int
+		for at := frameMS; at <= 400; at += frameMS {
+			if j.silences(true, false, ducks) {
+				silent = append(silent, at)
+			}
+		}
+		gomega.NewWithT(t).Expect(silent).To(gomega.Equal([]int{want}))
+	}
+	j := judge{said: endofturn.Said{Acknowledges: true}}
+	gomega.NewWithT(t).Expect(j.silences(true, false, false)).To(gomega.BeFalse(), "the user only listens")
 }
 
 func ms(n int) string {

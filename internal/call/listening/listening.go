@@ -46,7 +46,7 @@ type Parts struct {
 	Sounds       sounds.Tagger
 	Settings     *conversation.Settings
 	Conversation *conversation.Conversation
-	// Judgements, when not nil, learn of each frame whether it is speech, and have the last word.
+	// Judgements, when not nil, learn what each frame is, and have the last word.
 	Judgements Judgements
 	// TakeBack lets the session take the end of a turn back, whatever its client wants.
 	TakeBack bool
@@ -62,8 +62,29 @@ type Parts struct {
 
 // Judgements record what the detector says, or play it again.
 type Judgements interface {
-	// Speech takes whether the present frame is speech, and returns whether it counts as speech.
-	Speech(is bool) bool
+	// Frame takes what the present frame is, and returns what it counts as.
+	Frame(is Judgement) Judgement
+}
+
+// Judgement is what a frame is: bits. It is less than 8.
+type Judgement uint8
+
+// The bits of a Judgement. The last two are of the sound that goes on with the frame (voice.Likeness).
+const (
+	Speech Judgement = 1 << iota // it is speech of the user
+	Like                         // the sound is like the user's voice
+	Softer                       // the sound is softer than the user
+)
+
+// is reports whether a bit is set.
+func (j Judgement) is(bit Judgement) bool { return j&bit != 0 }
+
+// bit returns b if set, and nothing otherwise.
+func bit(b Judgement, set bool) Judgement {
+	if set {
+		return b
+	}
+	return 0
 }
 
 // Facts are what a Listening must know of the other rooms when it takes an event of its own, or performs an effect.
@@ -266,6 +287,9 @@ func (l *Listening) listen(s *coord.State) (out room.List) {
 		if r.Failure != nil {
 			out.Fail(r.Failure)
 		}
+		if r.Silences {
+			out = append(out, room.Silence{})
+		}
 		if r.Event != nil {
 			out = append(out, step(r.Event)...)
 			out.Then(l.listen)
@@ -293,7 +317,7 @@ func (l *Listening) recognise(frame Frame, s *coord.State) (out room.List) {
 func (l *Listening) inputView(s *coord.State) InputView {
 	_, degraded := s.Live.(transcription.Unavailable)
 	return InputView{
-		Turn: s.Turn, AgentAudible: audible(s), NoLiveTranscription: degraded, FarEnd: l.can.FarEndReader, Path: l.can.RoundTripper,
+		Turn: s.Turn, AgentAudible: audible(s), ClientDucks: s.Config.Reports, NoLiveTranscription: degraded, FarEnd: l.can.FarEndReader, Path: l.can.RoundTripper,
 		Language: endofturn.Choice{Name: l.Settings.TranscribeConfig(false).Language, Own: l.Languages},
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
+	"github.com/antiphon-rt/antiphon/internal/call/listening"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/internal/version"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -195,15 +196,12 @@ func Ask[T any](d *Deck, what string, own func() T) (answer T) {
 	return answer
 }
 
-// Speech implements listening.Judgements. The frames that follow each other are one answer.
-func (d *Deck) Speech(is bool) bool {
+// Frame implements listening.Judgements. The frames that follow each other are one answer, with a digit for each.
+func (d *Deck) Frame(is listening.Judgement) listening.Judgement {
 	if d.plays != nil {
-		return d.plays.speech()
+		return d.plays.frame()
 	}
-	bit := "0"
-	if is {
-		bit = "1"
-	}
+	bit := string('0' + rune(is&7))
 	if n := len(d.entry.Answers); n > 0 && strings.HasPrefix(d.entry.Answers[n-1], speechAnswer) {
 		d.entry.Answers[n-1] += bit
 	} else {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/call/listening"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -200,7 +201,7 @@ func TestALinkThatFailsFailsAgain(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var sent []string
 	play := func(d *Deck, fails error) {
-		d.Speech(true)
+		d.Frame(listening.Speech | listening.Like)
 		for range 3 {
 			if err := d.send(func() error { return fails }); err != nil {
 				sent = append(sent, err.Error())

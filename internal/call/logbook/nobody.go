@@ -174,6 +174,7 @@ func (silentOutput) Begin(uint64)                 {}
 func (silentOutput) Write([]int16)                {}
 func (silentOutput) End()                         {}
 func (silentOutput) Hold() (sent voice.Samples)   { return 0 }
+func (silentOutput) Soften(float32)               {}
 func (silentOutput) Resume(uint64, voice.Samples) {}
 func (silentOutput) Drop() (sent voice.Samples)   { return 0 }
 func (silentOutput) Sent() voice.Samples          { return 0 }

@@ -12,6 +12,7 @@ import (
 
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
+	"github.com/antiphon-rt/antiphon/internal/call/listening"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/internal/version"
 )
@@ -198,18 +199,18 @@ func (p *player) asked() string {
 	return "asks for " + what
 }
 
-// speech returns whether the next frame is speech.
-func (p *player) speech() bool {
+// frame returns what the next frame is.
+func (p *player) frame() listening.Judgement {
 	if p.quiet || p.failed != nil {
-		return false
+		return 0
 	}
 	p.pass()
 	if !p.has("speech") || len(p.want.Answers[p.at]) == len(speechAnswer) {
 		p.differ(p.asked(), "asks for speech")
-		return false
+		return 0
 	}
 	p.bit++
-	return p.want.Answers[p.at][len(speechAnswer)+p.bit-1] == '1'
+	return listening.Judgement(p.want.Answers[p.at][len(speechAnswer)+p.bit-1]-'0') & 7
 }
 
 func (p *player) differ(want, got string) {

@@ -33,6 +33,8 @@ type Audio struct {
 	runs    bool // the last frame was of this segment
 	drained bool // the segment was reported as drained
 	pos     voice.Samples
+	gain    float32 // of the response from the next frame on
+	was     float32 // the gain at the end of the last frame
 	farEnd  farEnd
 
 	refused uint64 // samples above MaxUnsent, which were dropped
@@ -42,6 +44,7 @@ type Audio struct {
 func (a *Audio) Begin(gen uint64) {
 	a.history.reset()
 	a.gen, a.live, a.held, a.ended, a.runs, a.drained, a.pos = gen, true, false, false, false, false, 0
+	a.gain, a.was = 1, 1
 }
 
 // Write appends audio of any length to the response. Without a response, or after its End, it does nothing: a cancelled synthesis may
@@ -68,6 +71,9 @@ func (a *Audio) Hold() (sent voice.Samples) {
 	return a.pos
 }
 
+// Soften plays the response at this gain from the next frame on, until Resume or Begin.
+func (a *Audio) Soften(gain float32) { a.gain = gain }
+
 // Resume continues at position from, as segment gen. It moves a position that is not kept (see Keep), or not written yet, to the nearest
 // one that is. ok is false without a response: it does nothing then.
 func (a *Audio) Resume(gen uint64, from voice.Samples) (at voice.Samples, ok bool) {
@@ -75,6 +81,9 @@ func (a *Audio) Resume(gen uint64, from voice.Samples) (at voice.Samples, ok boo
 		return 0, false
 	}
 	a.pos = min(max(from, a.history.start), a.history.end)
+	if a.gain = 1; !a.runs {
+		a.was = 1
+	}
 	a.gen, a.held, a.runs, a.drained = gen, false, false, false
 	return a.pos, true
 }
@@ -134,6 +143,7 @@ func (a *Audio) Take(pcm *[FrameSize]int16) Frame {
 	if left := a.history.end - a.pos; left >= FrameSize || a.ended && left > 0 {
 		n := a.history.read(a.pos, pcm[:])
 		clear(pcm[n:])
+		a.scale(pcm)
 		a.pos += voice.Samples(n)
 		a.history.forget(a.pos - Keep)
 		f.Sent, f.Voiced, f.First = a.pos, true, !ran
@@ -144,6 +154,21 @@ func (a *Audio) Take(pcm *[FrameSize]int16) Frame {
 		f.Drained, a.drained = true, true
 	}
 	return f
+}
+
+// gainRamp is over how many samples a gain changes, so that no click is heard: 5 ms.
+const gainRamp = Rate * 5 / 1000
+
+// scale applies the gain to a frame.
+func (a *Audio) scale(pcm *[FrameSize]int16) {
+	from := a.was
+	a.was = a.gain
+	if from == 1 && a.gain == 1 {
+		return
+	}
+	for i, v := range pcm {
+		pcm[i] = int16((from + (a.gain-from)*min(1, float32(i)/gainRamp)) * float32(v))
+	}
 }
 
 // Skip notes that the time of n frames passes in which nothing is sent.

@@ -80,6 +80,13 @@ func (o *Output) End() {
 	o.audio.End()
 }
 
+// Soften: what the far side has already is played at the gain before.
+func (o *Output) Soften(gain float32) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.audio.Soften(gain)
+}
+
 // Hold implements link.Output. A far side with a queue stops; any other one plays the frames that it has.
 func (o *Output) Hold() voice.Samples {
 	o.mu.Lock()
@@ -108,10 +115,13 @@ func (o *Output) Resume(gen uint64, from voice.Samples) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	sent := o.audio.Sent()
-	if o.held && from > o.from-noted && from <= sent {
+	switch {
+	case o.held && from > o.from-noted && from <= sent:
 		from = sent
 		o.floor = *o.stopped
-	} else {
+	case !o.held && from > o.heard()-noted && from <= sent: // it has gone on softly
+		from = sent
+	default:
 		o.flush()
 		o.floor = from
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Action is one of Send, Answer, Fail, Step, StepAt, Later, Then, Committed, Said.
+// Action is one of Send, Answer, Fail, Step, StepAt, Later, Silence, Then, Committed, Said.
 //
 //sumtype:decl
 type Action interface{ action() }
@@ -36,6 +36,8 @@ type (
 	}
 	// Later runs Event through the state machines after the event in hand and everything that follows from it.
 	Later struct{ Event coord.Event }
+	// Silence silences a response that is held and goes on: the sound over it is the user's voice.
+	Silence struct{}
 	// Then asks for further actions once those before it are performed. The actions depend on s, the state of the machines by then. They are
 	// performed before the rest of the list.
 	Then struct{ Next func(s *coord.State) List }
@@ -57,6 +59,7 @@ func (Fail) action()      {}
 func (Step) action()      {}
 func (StepAt) action()    {}
 func (Later) action()     {}
+func (Silence) action()   {}
 func (Then) action()      {}
 func (Committed) action() {}
 func (Said) action()      {}

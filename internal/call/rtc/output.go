@@ -77,6 +77,12 @@ func (o *Output) Hold() (sent voice.Samples) {
 	return o.audio.Hold()
 }
 
+func (o *Output) Soften(gain float32) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.audio.Soften(gain)
+}
+
 func (o *Output) Resume(gen uint64, from voice.Samples) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

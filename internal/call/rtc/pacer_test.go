@@ -148,6 +148,31 @@ func TestPacerCutsAtOnceWhenHeld(t *testing.T) {
 	})
 }
 
+// A response that goes on softly counts as sent, and is at its own level again after Resume.
+func TestPacerPlaysSoftly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		s := newStage()
+		s.output.Begin(1)
+		loud := slices.Repeat([]int16{1000}, 10*FrameSize)
+		s.output.Write(loud)
+		s.open()
+		s.play(1)
+		s.output.Soften(0.1)
+		s.play(2)
+		g.Expect(s.output.Hold()).To(gomega.Equal(voice.Samples(4 * FrameSize)))
+		s.play(1)
+		s.output.Resume(2, 2*FrameSize)
+		s.play(1)
+		s.close()
+		heard := s.voiced()
+		g.Expect(heard[:2*FrameSize]).To(gomega.Equal(loud[:2*FrameSize]))
+		g.Expect(heard[2*FrameSize]).To(gomega.BeEquivalentTo(1000), "it becomes softer within 5 ms")
+		g.Expect(heard[3*FrameSize : 4*FrameSize]).To(gomega.HaveEach(int16(100)))
+		g.Expect(heard[4*FrameSize:]).To(gomega.HaveEach(int16(1000)))
+	})
+}
+
 func TestPacerForgetsAnotherSegment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)

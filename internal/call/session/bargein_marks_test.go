@@ -21,7 +21,7 @@ func sendPosition(p *predictor, kind, who string, ts uint32) {
 	p.send(fmt.Sprintf(`{"type":"antiphon.barge_in.%s",%s,"rtp_timestamp":%d}`, kind, who, ts))
 }
 
-// sendCandidate reports candidate 1, with the position of ten packets ago. It returns the member that names the response, and that
+// sendCandidate reports candidate 1, with the position of ten packets ago, and waits until the response is silent. It returns the member that names the response, and that
 // packet.
 func sendCandidate(p *predictor) (over string, mark packet) {
 	over = `"response_id":"` + p.playing() + `"`
@@ -29,7 +29,7 @@ func sendCandidate(p *predictor) (over string, mark packet) {
 	mark = p.pacer.log[len(p.pacer.log)-10]
 	p.pacer.mu.Unlock()
 	sendPosition(p, "candidate", `"candidate":1,`+over, mark.ts)
-	p.quiet(100)
+	p.speak(longSound())
 	return over, mark
 }
 
@@ -82,7 +82,7 @@ func TestPositionsInTheResponseBefore(t *testing.T) {
 	story(t, "a candidate there: the response resumes at its beginning", func(t *testing.T) {
 		p, over, mark := second(t)
 		sendPosition(p, "candidate", `"candidate":1,`+over, mark)
-		p.quiet(100)
+		p.speak(longSound())
 		sendPosition(p, "ready", `"candidate":1`, mark)
 		sent := int(p.pacer.Sent())
 		p.g.Expect(sent).NotTo(gomega.BeZero())
@@ -121,15 +121,16 @@ func TestASecondHoldBeforeTheResponseGoesOn(t *testing.T) {
 			var speaks sync.WaitGroup
 			speaks.Go(func() { p.speak(voice[24*120:]) })
 			first(p.caller, "output_audio_buffer.cleared")
-			at := silent + packetTicks
-			if late {
+			at, want := silent+packetTicks, mark.pos/24
+			if late { // it went on softly, until the sound was like a voice
+				want = p.pacer.cutMS()
 				p.pacer.mu.Lock()
 				at = p.pacer.ts - packetTicks
 				p.pacer.mu.Unlock()
 			}
 			sendPosition(p, "heard", over, at)
 			p.g.Expect(p.pacer.resumes()).To(gomega.HaveLen(1))
-			p.g.Expect(next[*wire.ConversationItemTruncated](p.caller, "conversation.item.truncated").AudioEndMS).To(gomega.Equal(mark.pos / 24))
+			p.g.Expect(next[*wire.ConversationItemTruncated](p.caller, "conversation.item.truncated").AudioEndMS).To(gomega.Equal(want))
 			speaks.Wait()
 			p.quiet(700)
 			first(p.caller, "output_audio_buffer.stopped")

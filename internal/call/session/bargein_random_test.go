@@ -12,7 +12,7 @@ import (
 )
 
 // TestRandomCoughs lets the client, the server or both detect coughs at random times, with random delays. In the end the user has
-// heard every word at full level, in order. A failure names its seed. As in TestRandomConversations, a seed decides what the user and
+// heard every word in order, at full level or ducked. A failure names its seed. As in TestRandomConversations, a seed decides what the user and
 // the client do, but not in which order goroutines run that are due at the same time.
 func TestRandomCoughs(t *testing.T) {
 	for seed := range rounds(20) {
@@ -24,7 +24,7 @@ func TestRandomCoughs(t *testing.T) {
 			first(p.caller, "output_audio_buffer.started")
 			wait(ms(300, 2000))
 			for range 10 {
-				switch r.IntN(5) {
+				switch r.IntN(6) {
 				case 0: // the client alone finds something
 					p.onset()
 				case 1: // the server alone finds something
@@ -36,7 +36,11 @@ func TestRandomCoughs(t *testing.T) {
 				case 3: // both, the server first
 					p.speak(shortSound())
 					p.onset()
-				case 4: // twice, before the verdict
+				case 4: // both, and the client silences what the server lets go on
+					p.onset()
+					p.speak(shortSound())
+					p.sustained()
+				case 5: // twice, before the verdict
 					p.onset()
 					p.speak(shortSound())
 					p.quiet(r.IntN(300))

@@ -19,6 +19,9 @@ import (
 // shortSound returns 150 ms of sound: too short for speech, and not a word.
 func shortSound() []int16 { return scripted.Tones("a")[:24*150] }
 
+// longSound returns 480 ms of sound: like a voice for so long that the response falls silent, but too short for speech, and not a word.
+func longSound() []int16 { return scripted.Tones("a long sound")[:24*480] }
+
 // whileSpeaking places a call of a client that predicts, asks for this many words, and returns after 4 s, while the agent speaks.
 func whileSpeaking(t *testing.T, words string, far delays) *predictor {
 	t.Helper()
@@ -104,7 +107,8 @@ func TestPredictedCough(t *testing.T) {
 	story(t, "the answer names the first silent packet, and playout resumes when the client is ready", func(t *testing.T) {
 		p := whileSpeaking(t, "20", near())
 		p.onset()
-		wait(200 * time.Millisecond)
+		p.speak(longSound())
+		wait(100 * time.Millisecond)
 		sent := p.played()
 		last := sent[len(sent)-1]
 		p.g.Expect(p.acked[1]).To(gomega.Equal(last.ts + packetTicks))
@@ -114,6 +118,17 @@ func TestPredictedCough(t *testing.T) {
 		at := slices.IndexFunc(p.played(), func(h playedPacket) bool { return h.ts > last.ts })
 		p.g.Expect(p.played()[at].level).To(gomega.Equal(full))
 		p.expectPlayedToItsEnd(1)
+	})
+
+	story(t, "what only the client has silenced is said again", func(t *testing.T) {
+		p := whileSpeaking(t, "20", near())
+		p.onset()
+		p.speak(shortSound())
+		p.sustained()
+		p.quiet(1500)
+		p.g.Expect(p.rejections()).To(gomega.Equal([]int{1}))
+		p.g.Expect(p.ready[1]).To(gomega.Equal(p.marks[1]), "the position before the client ducked")
+		p.expectPlayedToItsEnd(2)
 	})
 
 	story(t, "two coughs in a row", func(t *testing.T) {
@@ -134,7 +149,7 @@ func TestPredictedCoughOverTheLastWords(t *testing.T) {
 		p := whileSpeaking(t, "20", near())
 		p.noReady = true
 		p.onset()
-		p.speak(shortSound())
+		p.speak(longSound())
 		p.quiet(1500)
 		p.g.Expect(p.rejections()).To(gomega.Equal([]int{1}))
 		p.expectPlayedToItsEnd(1) // playout resumes at the position of the candidate
@@ -147,10 +162,11 @@ func TestPredictedCoughOverTheLastWords(t *testing.T) {
 		p := whileSpeaking(t, "20", near())
 		p.noReady = true
 		p.candidateOf("1", p.playing(), `,"rtp_timestamp":7`)
+		p.speak(longSound())
 		p.send(`{"type":"antiphon.barge_in.ready","candidate":1,"rtp_timestamp":4000000000}`)
 		p.quiet(1500)
 		p.g.Expect(p.rejections()).To(gomega.Equal([]int{1}))
-		p.expectPlayedToItsEnd(0)
+		p.expectPlayedToItsEnd(11) // from where it was held: perhaps the client has ducked since
 		p.s.Close(0)
 		<-p.s.Done()
 		p.g.Expect(p.s.player.Estimates()).To(gomega.Equal(1))

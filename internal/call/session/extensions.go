@@ -80,7 +80,7 @@ func (c *Client) candidate(e *wire.AntiphonBargeInCandidate, s *coord.State) (ou
 		})
 	}
 	out.Then(func(*coord.State) (out room.List) {
-		out.Send(c.Player.Acknowledge(e.ID()))
+		out = c.Player.Answer(e.ID(), fresh && opens)
 		if fresh && c.Player.Judged() { // there is nothing to interrupt, or the client may not
 			out.Send(c.Player.RejectNewest())
 		}

@@ -175,6 +175,9 @@ func (p *pacer) Drop() voice.Samples {
 	return voice.Samples(p.pos)
 }
 
+// Soften implements link.Output: the far end gets the same sound.
+func (p *pacer) Soften(float32) {}
+
 // Sent implements link.Output.
 func (p *pacer) Sent() voice.Samples {
 	p.mu.Lock()

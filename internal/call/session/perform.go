@@ -3,6 +3,8 @@ package session
 // The machines' driver: it steps them and performs their effects, in order.
 
 import (
+	"slices"
+
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -25,6 +27,9 @@ func (s *Session) stepFor(o room.Origin, e coord.Event) { s.stepAt(o, s.player.I
 
 // stepAt is stepFor where the far end has heard the response on air up to at.
 func (s *Session) stepAt(o room.Origin, at playout.Position, e coord.Event) {
+	if first := s.player.Settle(e, &s.machines.state); first != nil {
+		s.stepAt(o, at, first)
+	}
 	from := s.machines.state
 	next, effects, steps := coord.Next(from, at, e)
 	s.machines.state = next
@@ -82,7 +87,9 @@ func (s *Session) pauseFirst(effects []coord.Effect) []coord.Effect {
 	if !is {
 		return effects
 	}
-	s.player.Pause(pause.Resp)
+	if !s.player.Softens() || !slices.Contains(effects, coord.Effect(playout.Hold{Resp: pause.Resp})) {
+		s.player.Pause(pause.Resp)
+	}
 	return effects[1:]
 }
 
@@ -108,6 +115,11 @@ func (s *Session) doFor(o room.Origin, out room.List) {
 			s.sendThen(a.Event, a.Sent)
 		case room.Step:
 			s.stepFor(o, a.Event)
+		case room.Silence:
+			if s.player.Soft() {
+				s.do(s.player.Silence(&s.machines.state))
+				s.tellPlaying(true)
+			}
 		case room.StepAt:
 			s.stepAt(o, a.At, a.Event)
 		case room.Later:
@@ -227,8 +239,9 @@ func (s *Session) performPlayout(f playout.Effect) {
 	case playout.Play:
 		s.play(s.player.Play(s.generator.Find(f.Resp).Track(), uint64(f.Gen)))
 	case playout.Hold:
-		s.player.Hold(f.Resp)
-		s.tellPlaying(true)
+		if s.player.Hold(f.Resp, s.machines.state.Config.Reports); !s.player.Soft() {
+			s.tellPlaying(true)
+		}
 	case playout.AwaitReady:
 		s.player.AwaitReady(f.Candidate)
 	case playout.RewindAndResume:

@@ -41,7 +41,7 @@ func TestAClientLearnsWhereTheWordsAre(t *testing.T) {
 		c.g.Expect(ok).To(gomega.BeTrue())
 		c.g.Expect(int(at.At) / 24).To(gomega.Equal(playing.AudioMS))
 		c.quiet(2000)
-		c.speak(scripted.Tones("a")[:24*150])
+		c.speak(longSound())
 		held := next[*wire.AntiphonResponsePlaying](c, "antiphon.response.playing")
 		c.g.Expect(held.Held).To(gomega.BeTrue())
 		c.g.Expect(held.AudioMS - playing.AudioMS).To(gomega.Equal((held.RTPTimestamp - playing.RTPTimestamp) / 48))

@@ -85,6 +85,9 @@ func (o *clientPaced) Drop() voice.Samples {
 	return o.played
 }
 
+// Soften implements link.Output. It does nothing: the client has the audio.
+func (o *clientPaced) Soften(float32) {}
+
 // Sent implements link.Output.
 func (o *clientPaced) Sent() voice.Samples {
 	o.settle()

@@ -10,7 +10,7 @@
 // (the model's input), tools.go (the tools that the server runs), usage.go.
 //
 // A Player plays one track of audio at a time, and knows what the far end has heard. Files: player.go, track.go (the audio of one response), reports.go (the reports of a
-// client that predicts barge-ins), client_paced.go (the output of a client that plays by itself), credit.go (how far the synthesizer may run ahead).
+// client that predicts barge-ins), soft.go (a held response that goes on softly), client_paced.go (the output of a client that plays by itself), credit.go (how far the synthesizer may run ahead).
 //
 // Everything belongs to the session's goroutine but the goroutines of a body and of a tool, which only post events, and Player.Sent.
 package speaking

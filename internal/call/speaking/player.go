@@ -40,6 +40,7 @@ type Player struct {
 	claim  claim  // what the client has reported of its own candidates
 	// awaited is the newest track of which the client must report how far it has played it.
 	awaited *Track
+	soft    soft
 
 	outside voice.Samples // the length of all audio of out-of-band responses
 
@@ -151,6 +152,7 @@ func (p *Player) Play(t *Track, gen uint64) room.List {
 	p.last = nil
 	remember(p.claim.played[:], t.name)
 	p.claim.ducked = false
+	p.soft, p.claim.late = soft{}, 0
 	p.onAir = t
 	t.progress, t.gen = playing, gen
 	if t.credit != nil {
@@ -166,9 +168,17 @@ func (p *Player) Play(t *Track, gen uint64) room.List {
 	return p.take()
 }
 
-// Hold stops the track of resp where it is. If that track was sent to its end, it is on air again.
-func (p *Player) Hold(resp response.ID) {
+// Hold stops the track of resp where it is. If that track plays over WebRTC, it goes on softly until Silence. If it was sent to its end, it is on
+// air again. ducks says that the client lowers the agent itself.
+func (p *Player) Hold(resp response.ID, ducks bool) {
 	p.claim.decided = false
+	if p.Softens() && p.onAir != nil && p.onAir.resp == resp {
+		p.soft = soft{on: true}
+		if !ducks {
+			p.out.Soften(softGain)
+		}
+		return
+	}
 	p.reopen(resp)
 	p.Pause(resp)
 }
@@ -196,7 +206,12 @@ func (p *Player) Pause(resp response.ID) {
 // Resume continues t at from, as segment gen. If t was sent to its end, it is on air again.
 func (p *Player) Resume(t *Track, from playout.Position, gen uint64) room.List {
 	p.reopen(t.resp)
-	p.out.Resume(gen, t.Position(from))
+	at := t.Position(from)
+	if p.soft.on { // the machine knows it to 1 ms
+		at = p.out.Sent()
+	}
+	p.soft = soft{}
+	p.out.Resume(gen, at)
 	return p.take()
 }
 
@@ -211,6 +226,7 @@ func (p *Player) Drop(t *Track) (wasOnAir bool) {
 		return false
 	}
 	p.out.Drop()
+	p.soft = soft{}
 	p.offAir()
 	return true
 }
@@ -386,6 +402,10 @@ func (p *Player) FollowLink(s *coord.State) room.List {
 	plays = plays && p.onAir != nil
 	back := p.away && !away && conn.Up(s.Conn)
 	p.away = away
+	var out room.List
+	if away {
+		out = p.stopSoft() // what is held is said again
+	}
 	switch {
 	case away && plays:
 		p.out.Hold()
@@ -397,7 +417,7 @@ func (p *Player) FollowLink(s *coord.State) room.List {
 			p.out.Resume(uint64(current.Gen), p.out.Sent())
 		}
 	}
-	return p.take()
+	return append(out, p.take()...)
 }
 
 // missed returns which audio of the newest response the client may not have received. ok is false if there is none.

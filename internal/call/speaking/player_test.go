@@ -41,6 +41,7 @@ func (o *fakeOutput) End()                { o.note("end") }
 func (o *fakeOutput) Hold() voice.Samples { o.note("hold"); return o.sent }
 func (o *fakeOutput) Drop() voice.Samples { o.note("drop"); return o.sent }
 func (o *fakeOutput) Sent() voice.Samples { return o.sent }
+func (o *fakeOutput) Soften(float32)      { o.note("soften") }
 func (o *fakeOutput) Resume(_ uint64, from voice.Samples) {
 	o.note("resume")
 	o.resumed = from
@@ -166,7 +167,7 @@ func TestTheTailOfATrackIsKeptForAClientThatReports(t *testing.T) {
 		b.state.Playout = playout.Silent{Last: 1}
 		b.g.Expect(b.Awaits(one, &b.state)).To(gomega.BeTrue())
 
-		b.Hold(1)
+		b.Hold(1, false)
 		b.g.Expect(b.OnAir()).To(gomega.BeIdenticalTo(one), "the tail is on air again")
 		b.g.Expect(b.Stopped(one, true)).To(gomega.BeFalse(), "its tail was played again")
 		<-time.After(tailFor)

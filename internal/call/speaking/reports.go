@@ -44,6 +44,7 @@ type claim struct {
 	// back is where the response continues after the silence that is being sent, once that is decided.
 	back      voice.Samples
 	decided   bool
+	late      int // the newest candidate, if it was rejected while the response went on: the client may still report that it has missed something
 	estimates int // how often the server's estimate replaced a report
 	// played are the last responses that were played, by their ids for the client. cut are the last ones that were dropped: a client may
 	// send a candidate for one of them before it learns of the cut. Both are rings.
@@ -60,7 +61,7 @@ func remember(ring []string, name string) {
 func remembered(ring []string, name string) bool { return name != "" && slices.Contains(ring, name) }
 
 // NewClient forgets the candidates of the former client, because a new client counts from 1.
-func (p *Player) NewClient() { p.claim.candidate, p.claim.turn = 0, 0 }
+func (p *Player) NewClient() { p.claim.candidate, p.claim.turn, p.claim.late = 0, 0, 0 }
 
 // WasCut reports whether the response called name was dropped a short time ago.
 func (p *Player) WasCut(name string) bool { return remembered(p.claim.cut[:], name) }
@@ -72,7 +73,7 @@ func (p *Player) TakeCandidate(n int, name string, s playout.State) (fresh, open
 	if n <= p.claim.candidate {
 		return false, false
 	}
-	p.claim.candidate, p.claim.turn = n, 0
+	p.claim.candidate, p.claim.turn, p.claim.late = n, 0, 0
 	_, silent := s.(playout.Silent)
 	return true, remembered(p.claim.played[:], name) && !(silent && p.ServerPaced() && p.tail == nil)
 }
@@ -139,13 +140,16 @@ func (p *Player) Settled(s *coord.State) *wire.AntiphonBargeInRejected {
 }
 
 // Ready takes the client's report that it plays at full level again, and that it played the response without a gap up to
-// timestamp ts. ok is false for a report for which the server does not wait, or whose timestamp is not known.
+// timestamp ts, or that it has missed what follows. ok is false for a report for which the server does not wait, or whose timestamp is not known.
 func (p *Player) Ready(candidate, ts int, s playout.State) (e coord.Event, ok bool) {
-	if !p.ServerPaced() || candidate != p.claim.candidate {
+	if !p.ServerPaced() || candidate <= 0 || candidate != p.claim.candidate {
 		return nil, false
 	}
 	h, held := s.(playout.Held)
 	t := p.Audible()
+	if t != nil && p.claim.late == candidate {
+		return p.goBack(t, ts, s)
+	}
 	if !held || !h.Awaits || h.Client != p.claim.turn || t == nil {
 		return nil, false
 	}
@@ -227,6 +231,10 @@ func (p *Player) fullUpTo(t *Track, ts int) (voice.Samples, bool) {
 
 // AwaitReady begins the wait for the client's ready report of its candidate t.
 func (p *Player) AwaitReady(t turn.ID) {
+	if p.soft.on {
+		p.soft.ready = t
+		return
+	}
 	p.timers.Start("ready", p.reportIn(), func() { p.post(ReadyDue{t}) })
 }
 

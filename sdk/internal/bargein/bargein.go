@@ -3,6 +3,7 @@
 package bargein
 
 import (
+	"slices"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/bargein"
@@ -13,6 +14,9 @@ import (
 
 // VerdictTime is how long a candidate waits for the server to confirm or reject it. The server decides within 1.2 s.
 const VerdictTime = 1500 * time.Millisecond
+
+// ringing is how long the end of the response rings on in the server's silence, in ticks of the RTP clock: two packets.
+const ringing = 2 * 960
 
 // Moment is a point in time, with the position that the user hears then. Known is false where nobody can say.
 type Moment struct {
@@ -47,6 +51,7 @@ type Prediction struct {
 	full      Moment // where the newest candidate over a response at full level began
 	silenced  Moment // where the agent was silenced; Known says that it still is
 	measured  measurement
+	returning bool     // the server is asked to go back in the response: until then the agent stays lowered, because what is under way comes again
 	actions   []Action // what the running method returns
 }
 
@@ -119,6 +124,9 @@ func (p *Prediction) State() bargein.State {
 // Waiting reports whether a candidate waits for its verdict.
 func (p *Prediction) Waiting() bool { return p.pending() != 0 }
 
+// Returning reports whether the agent stays ducked until the server goes back in the response.
+func (p *Prediction) Returning() bool { return p.returning }
+
 // pending returns the candidate that waits for its verdict; 0 when none does.
 func (p *Prediction) pending() bargein.ID { return bargein.Pending(p.State()) }
 
@@ -133,9 +141,19 @@ func (p *Prediction) done() []Action {
 
 // step gives the machine one event.
 func (p *Prediction) step(e bargein.Event, m Moment) {
-	waited := p.pending()
-	for _, f := range p.Machine.Step(e) {
+	waited, before := p.pending(), p.State()
+	effects := p.Machine.Step(e)
+	ended := p.returning && endsReturn(e) && (p.State() != before || len(effects) > 0)
+	p.returning = p.returning && !ended
+	if _, rejected := e.(bargein.Rejected); rejected && p.ServerTakes && !p.rewinds && slices.ContainsFunc(effects, isReady) {
+		p.returning = true
+		p.do(Action{Do: Duck})
+	}
+	for _, f := range effects {
 		p.take(f, m)
+	}
+	if ended && !slices.Contains(effects, bargein.Effect(bargein.Restore{})) {
+		p.take(bargein.Restore{}, m)
 	}
 	p.resume(waited, m)
 	if waited != 0 && p.pending() == 0 {
@@ -144,10 +162,28 @@ func (p *Prediction) step(e bargein.Event, m Moment) {
 			p.do(Action{Do: NotConfirmed})
 		}
 	}
+	if p.returning && p.Deadline == deadline.Never {
+		p.Deadline = m.Now + VerdictTime
+	}
 	if p.awaited.reached {
 		p.awaited.reached = false
 		p.step(bargein.Passed{Candidate: p.awaited.candidate}, m)
 	}
+}
+
+func isReady(f bargein.Effect) bool {
+	_, is := f.(bargein.SendReady)
+	return is
+}
+
+// endsReturn reports whether an event that the machine does not ignore ends the wait for the server to go back.
+func endsReturn(e bargein.Event) bool {
+	switch e.(type) {
+	case bargein.Passed, bargein.Confirmed, bargein.Expired, bargein.Began, bargein.Ended, bargein.Close:
+		return true
+	case bargein.Onset, bargein.Sustained, bargein.VoiceEnded, bargein.Acked, bargein.Rejected:
+	}
+	return false
 }
 
 // take turns an effect of the machine into what is to be done.
@@ -164,14 +200,23 @@ func (p *Prediction) take(f bargein.Effect, m Moment) {
 			p.measured.silencedAt = m.Now
 		}
 	case bargein.Restore:
+		if p.returning {
+			break
+		}
 		p.do(Action{Do: Restore})
 		p.measured.restored(m.Now)
 	case bargein.SendCandidate:
+		if !p.returning {
+			p.awaited = awaited{}
+		}
 		p.report(Action{Do: SendCandidate, Candidate: int(f.Candidate), Response: p.Responses.ID(f.Resp)}, f.At)
 	case bargein.ArmDeadline:
 		p.Deadline, p.expiring = m.Now+VerdictTime, f.Candidate
 	case bargein.AwaitPosition:
 		at, known := p.positions.At(f.At)
+		if known {
+			at.Timestamp += ringing
+		}
 		// A playback that is held reaches no position: the server then sends nothing that it has to wait for.
 		p.awaited = awaited{at: at, candidate: f.Candidate, reached: p.rewinds || !known}
 		p.hold()
@@ -179,8 +224,11 @@ func (p *Prediction) take(f bargein.Effect, m Moment) {
 			p.do(Action{Do: Await, At: at})
 		}
 	case bargein.SendReady:
+		if p.rewinds && p.pending() == 0 { // it goes back itself
+			break
+		}
 		if !p.rewinds {
-			p.measured.replays(p.replayed(f.At))
+			p.measured.replays(p.replayed(f.At, m))
 		}
 		p.report(Action{Do: SendReady, Candidate: int(f.Candidate)}, f.At)
 	case bargein.Mute:
@@ -230,11 +278,20 @@ func (p *Prediction) resume(waited bargein.ID, m Moment) {
 }
 
 // replayed returns how much of the response the server plays again, in milliseconds, when it resumes at the position with number n
-// what it has stopped at the awaited position; 0 where one of the two is not known.
-func (p *Prediction) replayed(n bargein.Position) int {
+// what it has stopped at the awaited position, or what the user hears at m if it has not stopped; 0 where one of the two is not known.
+func (p *Prediction) replayed(n bargein.Position, m Moment) int {
 	from, known := p.positions.At(n)
-	if !known || p.awaited.at == (playback.Position{}) {
+	to := p.awaited.at
+	switch {
+	case to != (playback.Position{}):
+		to.Timestamp -= ringing
+	case m.Known:
+		to = m.At
+	default:
 		return 0
 	}
-	return from.Until(p.awaited.at)
+	if !known {
+		return 0
+	}
+	return from.Until(to)
 }

@@ -48,9 +48,9 @@ func TestARejectedCandidateIsPlayedAgain(t *testing.T) {
 	g.Expect(p.Onset(at(5, 500))).To(gomega.BeEmpty(), "a candidate waits")
 	g.Expect(what(p.Sustained(at(160, 8_160)))).To(gomega.ContainElements(ExpectInterruption, Silence))
 	g.Expect(p.Acknowledged("another", 9_600, at(170, 8_640))).To(gomega.BeEmpty())
-	g.Expect(p.Acknowledged("event", 9_600, at(170, 8_640))).To(gomega.Equal([]Action{{Do: Await, At: playback.Position{Timestamp: 9_600}}}))
-	g.Expect(p.Passed(playback.Position{Timestamp: 9_000}, at(180, 9_000))).To(gomega.BeEmpty())
-	ready := p.Passed(playback.Position{Timestamp: 9_600}, at(200, 9_600))
+	g.Expect(p.Acknowledged("event", 9_600, at(170, 8_640))).To(gomega.Equal([]Action{{Do: Await, At: playback.Position{Timestamp: 11_520}}}))
+	g.Expect(p.Passed(playback.Position{Timestamp: 9_600}, at(180, 9_600))).To(gomega.BeEmpty(), "the end of the response rings on")
+	ready := p.Passed(playback.Position{Timestamp: 11_520}, at(200, 11_520))
 	g.Expect(ready).To(gomega.ContainElement(Action{Do: SendReady, At: playback.Position{Timestamp: 480}, Candidate: 1}))
 	g.Expect(what(ready)).To(gomega.ContainElement(Restore))
 	g.Expect(what(p.SpeechEnded(at(250, 9_600)))).To(gomega.Equal([]Do{SpeechOver}))
@@ -58,6 +58,65 @@ func TestARejectedCandidateIsPlayedAgain(t *testing.T) {
 	g.Expect(p.Waiting()).To(gomega.BeFalse())
 	g.Expect(p.Deadline).To(gomega.Equal(deadline.Never))
 	g.Expect(p.Figures()).To(gomega.Equal(Figures{Candidates: 1, Rejected: 1, MispredictedMS: 500, RollbackMS: 500, RepeatedMS: 190}))
+}
+
+// The server has rejected the candidate before it was silent itself. What is under way comes again: the agent stays ducked until then.
+func TestTheAgentIsDuckedUntilTheServerGoesBack(t *testing.T) {
+	back := playback.Position{Timestamp: 30_000}
+	for name, ends := range map[string]func(p *Prediction) []Action{
+		"it goes back":                    func(p *Prediction) []Action { return p.Passed(back, at(700, 30_000)) },
+		"the deadline":                    func(p *Prediction) []Action { return p.TimedOut(at(2_100, 90_000)) },
+		"the next response":               func(p *Prediction) []Action { p.Responses.Started("s"); return p.Played(time.Second) },
+		"the response is cut in the end":  func(p *Prediction) []Action { return p.Cut("r", false, at(800, 31_000)) },
+		"the connection is over meantime": func(p *Prediction) []Action { return p.Close(at(800, 31_000)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			p := speaking(false, true)
+			p.Onset(at(0, 480))
+			p.Sustained(at(160, 8_160))
+			p.SpeechEnded(at(260, 12_960))
+			done := p.RejectedByServer(1, at(500, 24_480))
+			g.Expect(what(done)).To(gomega.Equal([]Do{Rejected, Duck, SendReady, NotConfirmed}))
+			g.Expect(done).To(gomega.ContainElement(Action{Do: SendReady, At: playback.Position{Timestamp: 480}, Candidate: 1}))
+			g.Expect(p.WentBack(back)).To(gomega.Equal([]Action{{Do: Await, At: back}}))
+			g.Expect(p.RejectedByServer(1, at(600, 26_000))).To(gomega.BeEmpty(), "once more")
+			g.Expect(what(ends(p))).To(gomega.ContainElement(Restore))
+			g.Expect(p.WentBack(back)).To(gomega.BeEmpty())
+		})
+	}
+}
+
+// A second candidate while the agent is ducked for the first: its rejection does not raise the level before the server has gone back.
+func TestASecondCandidateBeforeTheServerGoesBack(t *testing.T) {
+	back := playback.Position{Timestamp: 30_000}
+	g := gomega.NewWithT(t)
+	p := speaking(false, true)
+	p.Onset(at(0, 480))
+	p.Sustained(at(160, 8_160))
+	p.RejectedByServer(1, at(500, 24_480))
+	g.Expect(p.WentBack(back)).To(gomega.Equal([]Action{{Do: Await, At: back}}))
+	g.Expect(what(p.Onset(at(510, 25_000)))).To(gomega.ConsistOf(ExpectVerdict, Duck, SendCandidate))
+	g.Expect(what(p.RejectedByServer(2, at(550, 27_000)))).To(gomega.Equal([]Do{Rejected, NotConfirmed}))
+	g.Expect(p.Deadline).To(gomega.Equal(550*time.Millisecond + VerdictTime))
+	g.Expect(what(p.Passed(back, at(620, 30_000)))).To(gomega.Equal([]Do{Restore}))
+	g.Expect(p.Deadline).To(gomega.Equal(deadline.Never))
+}
+
+// The rejection comes after the deadline, which has raised the level: what is under way comes again, so the agent is ducked until it does.
+func TestALateRejectionDucksUntilTheServerGoesBack(t *testing.T) {
+	back := playback.Position{Timestamp: 99_000}
+	g := gomega.NewWithT(t)
+	p := speaking(false, true)
+	p.Onset(at(0, 480))
+	p.Sustained(at(160, 8_160))
+	g.Expect(what(p.TimedOut(at(1_500, 72_480)))).To(gomega.Equal([]Do{Restore, NotConfirmed}))
+	done := p.RejectedByServer(1, at(1_700, 82_080))
+	g.Expect(what(done)).To(gomega.Equal([]Do{Duck, SendReady}))
+	g.Expect(done).To(gomega.ContainElement(Action{Do: SendReady, At: playback.Position{Timestamp: 480}, Candidate: 1}))
+	g.Expect(p.Deadline).To(gomega.Equal(1_700*time.Millisecond + VerdictTime))
+	p.WentBack(back)
+	g.Expect(what(p.Passed(back, at(2_100, 99_000)))).To(gomega.Equal([]Do{Restore}))
 }
 
 func TestAConfirmedCandidateMutesTheRest(t *testing.T) {

@@ -64,11 +64,33 @@ func (p *Prediction) SpeechEnded(m Moment) []Action {
 
 // Passed notes that the user has heard a position.
 func (p *Prediction) Passed(at playback.Position, m Moment) []Action {
-	if c := p.awaited.candidate; c != 0 && at == p.awaited.at && p.Machine != nil {
+	if at != p.awaited.at || p.Machine == nil {
+		return nil
+	}
+	if c := p.awaited.candidate; c != 0 {
 		p.awaited.candidate = 0
 		p.step(bargein.Passed{Candidate: c}, m)
+	} else if p.returning {
+		p.returned(m)
 	}
 	return p.done()
+}
+
+// WentBack notes that the server has gone back in the response: what it plays again begins at a position.
+func (p *Prediction) WentBack(at playback.Position) []Action {
+	if p.returning && p.awaited.candidate == 0 { // a silence that is awaited comes later: it says the same
+		p.awaited = awaited{at: at}
+		p.do(Action{Do: Await, At: at})
+	}
+	return p.done()
+}
+
+// returned plays the agent at full level again, unless another candidate waits: what the user has missed begins.
+func (p *Prediction) returned(m Moment) {
+	if p.returning = false; !p.Waiting() {
+		p.Deadline = deadline.Never
+		p.take(bargein.Restore{}, m)
+	}
 }
 
 // Reported notes the id of the event that reported a candidate; "" if it could not be sent.
@@ -116,6 +138,9 @@ func (p *Prediction) TimedOut(m Moment) []Action {
 	p.Deadline = deadline.Never
 	if p.Machine == nil {
 		return nil
+	}
+	if p.returning { // the server does not go back
+		p.returned(m)
 	}
 	if p.pending() == p.expiring {
 		p.measured.shown.Expired++

@@ -66,3 +66,24 @@ func TestTheLastResponsesHaveNumbers(t *testing.T) {
 	r.Started("20")
 	g.Expect(r.Heard).To(gomega.BeEquivalentTo(21), "it is heard again")
 }
+
+func TestAResponseThatGoesBack(t *testing.T) {
+	for name, row := range map[string]struct {
+		before, then Run
+		want         bool
+	}{
+		"goes on":               {Run{"r", 0, 960, false, 0}, Run{"r", 1000, 48_960, false, 0}, false},
+		"goes back":             {Run{"r", 0, 960, false, 0}, Run{"r", 800, 48_960, false, 0}, true},
+		"the clock wraps":       {Run{"r", 0, math.MaxUint32 - 959, false, 0}, Run{"r", 10, 48_000, false, 0}, true},
+		"goes on after a hold":  {Run{"r", 500, 960, true, 0}, Run{"r", 500, 48_960, false, 0}, false},
+		"is another one":        {Run{"r", 500, 960, false, 0}, Run{"s", 0, 48_960, false, 0}, false},
+		"goes on a packet late": {Run{"r", 0, 960, false, 0}, Run{"r", 980, 48_960, false, 0}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s Spoken
+			g := gomega.NewWithT(t)
+			g.Expect(s.Playing(row.before)).To(gomega.BeFalse())
+			g.Expect(s.Playing(row.then)).To(gomega.Equal(row.want))
+		})
+	}
+}

@@ -8,6 +8,7 @@ const (
 	maxSaid   = 32   // items of which the sound is known at a time
 	maxPieces = 1024 // pieces of one item
 	keptRuns  = 8
+	rewound   = 20 // a response that goes back goes back by more than this, in ms
 	// perCharacter is how long a character is spoken, in ms, until a piece of its item has been measured: unhurried English.
 	perCharacter = 65
 )
@@ -74,11 +75,16 @@ func (s *Spoken) Piece(response, item string, start int, p Piece) {
 	}
 }
 
-// Playing notes which packets have which sound.
-func (s *Spoken) Playing(r Run) {
+// Playing notes which packets have which sound. It reports whether the response has gone back.
+func (s *Spoken) Playing(r Run) (back bool) {
+	if n := len(s.runs); n > 0 && s.runs[n-1].Response == r.Response && !s.runs[n-1].Held {
+		last := s.runs[n-1]
+		back = r.MS+rewound < last.MS+int(int32(r.Timestamp-last.Timestamp))/rtpPerMS
+	}
 	if s.runs = append(s.runs, r); len(s.runs) > keptRuns {
 		s.runs = s.runs[1:]
 	}
+	return back
 }
 
 // NewTrack forgets which packets have which sound: another connection counts them anew.
