@@ -78,14 +78,15 @@ type SessionUpdate struct {
 
 // AntiphonHello is the event antiphon.hello. It says that the client knows our extensions, whether it wants
 // AntiphonTurnMetrics, whether it predicts barge-ins, whether it wants AntiphonInputSounds, whether the server takes
-// the end of a turn back if the user goes on, the time zone of its user such as Europe/Oslo, and the fingerprint of
-// each of its machines by name.
+// the end of a turn back if the user goes on, whether it wants AntiphonInputWords, the time zone of its user such as
+// Europe/Oslo, and the fingerprint of each of its machines by name.
 type AntiphonHello struct {
 	EventID  string
 	Metrics  bool
 	BargeIn  bool
 	Sounds   bool
 	TakeBack bool
+	Words    bool
 	TimeZone string
 	Machines Raw
 }

@@ -121,6 +121,8 @@ func newServer(typ string) ServerEvent {
 		return new(AntiphonInputSounds)
 	case "antiphon.call.progress":
 		return new(AntiphonCallProgress)
+	case "antiphon.input.words":
+		return new(AntiphonInputWords)
 	case "antiphon.voice":
 		return new(AntiphonVoice)
 	}
@@ -230,6 +232,7 @@ var serverNeeds = [...]struct{ typ, needs string }{
 	{"antiphon.run.message", "event_id run_id tool message"},
 	{"antiphon.input.sounds", "event_id item_id sound lengths_ms"},
 	{"antiphon.call.progress", "event_id state"},
+	{"antiphon.input.words", "event_id item_id content_index"},
 	{"antiphon.voice", "event_id item_id state"},
 }
 
@@ -1118,7 +1121,7 @@ func (e *AntiphonHello) SetID(id string) { e.EventID = id }
 func (*AntiphonHello) client() {}
 
 func (e *AntiphonHello) fields(c *codec) {
-	c.bind("event_id? metrics barge_in? sounds? take_back? time_zone? machines?", &e.EventID, &e.Metrics, &e.BargeIn, &e.Sounds, &e.TakeBack, &e.TimeZone, (*rawObject)(&e.Machines))
+	c.bind("event_id? metrics barge_in? sounds? take_back? words? time_zone? machines?", &e.EventID, &e.Metrics, &e.BargeIn, &e.Sounds, &e.TakeBack, &e.Words, &e.TimeZone, (*rawObject)(&e.Machines))
 }
 
 // Type returns "antiphon.barge_in.candidate".
@@ -1389,6 +1392,21 @@ func (*AntiphonCallProgress) server() {}
 
 func (e *AntiphonCallProgress) fields(c *codec) {
 	c.bind("event_id! state! status?", &e.EventID, &e.State, &e.Status)
+}
+
+// Type returns "antiphon.input.words".
+func (*AntiphonInputWords) Type() string { return "antiphon.input.words" }
+
+// ID returns EventID.
+func (e *AntiphonInputWords) ID() string { return e.EventID }
+
+// SetID sets EventID.
+func (e *AntiphonInputWords) SetID(id string) { e.EventID = id }
+
+func (*AntiphonInputWords) server() {}
+
+func (e *AntiphonInputWords) fields(c *codec) {
+	c.bind("event_id! item_id! content_index! words?", &e.EventID, &e.ItemID, &e.ContentIndex, &e.Words)
 }
 
 // Type returns "antiphon.voice".

@@ -502,6 +502,15 @@ type AntiphonCallProgress struct {
 	Status  int
 }
 
+// AntiphonInputWords is the event antiphon.input.words. It says when each word of a user's audio was said: Words is a
+// list of objects with word, start_ms and end_ms, which count from the start of the session's audio.
+type AntiphonInputWords struct {
+	EventID      string
+	ItemID       string
+	ContentIndex int
+	Words        Raw
+}
+
 // AntiphonVoice is the event antiphon.voice. It says what the voice gate knows of a user's item: State is "resolving",
 // "authorised" (of Speaker) or "rejected" (for Reason). A rejected item is deleted.
 type AntiphonVoice struct {

@@ -39,6 +39,7 @@ type Client struct {
 	Sounds   bool
 	Reports  bool // it predicts barge-ins
 	TakeBack bool // it wants ends of turns taken back
+	Words    bool // it wants the times of words
 	TimeZone string
 }
 

@@ -164,7 +164,7 @@ func (s *Settings) MachineConfig(serverPaced bool) coord.Config {
 
 // TranscribeConfig returns what the recogniser is asked for. live asks for partial results.
 func (s *Settings) TranscribeConfig(live bool) pipeline.TranscribeConfig {
-	c := pipeline.TranscribeConfig{Live: live}
+	c := pipeline.TranscribeConfig{Live: live, Words: s.Client.Words}
 	if tr := s.Transcription(); tr != nil {
 		c.Model, c.Language, c.Prompt = tr.Model, tr.Language, tr.Prompt
 	}

@@ -336,7 +336,7 @@ func (l *Listening) speechView(s *coord.State) RecognitionView {
 
 // wants returns which events about transcripts the client wants.
 func (l *Listening) wants() Wants {
-	return Wants{Transcripts: l.Settings.Transcription() != nil, Logprobs: l.Settings.Logprobs()}
+	return Wants{Transcripts: l.Settings.Transcription() != nil, Logprobs: l.Settings.Logprobs(), Times: l.Settings.Client.Words}
 }
 
 // audible reports whether the agent is heard at the moment.

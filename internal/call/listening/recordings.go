@@ -8,6 +8,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -19,6 +20,7 @@ const MaxLate = 8
 type lateTurn struct {
 	item     machine.Item
 	captions string // what the client got of its text
+	start    voice.Samples
 	pcm      []int16
 	config   pipeline.TranscribeConfig
 }
@@ -103,7 +105,7 @@ func (s *Recognitions) TranscribeLater(d Delivery, c pipeline.TranscribeConfig) 
 	if len(s.late) == MaxLate || len(d.PCM) < d.Transcript.Samples || s.stage.memory.Take(size(len(d.PCM))) != nil {
 		return false
 	}
-	s.late = append(s.late, lateTurn{d.Item, d.Transcript.Captions, d.PCM, c})
+	s.late = append(s.late, lateTurn{d.Item, d.Transcript.Captions, d.Transcript.Start, d.PCM, c})
 	if len(s.late) == 1 {
 		s.nextLate()
 	}
@@ -124,5 +126,5 @@ func (s *Recognitions) lateDone() {
 // nextLate begins to transcribe the oldest late turn.
 func (s *Recognitions) nextLate() {
 	t := s.late[0]
-	s.record(Recorded{Item: t.item, Transcript: Transcript{Captions: t.captions, Samples: len(t.pcm)}, Late: true}, t.pcm, t.config)
+	s.record(Recorded{Item: t.item, Transcript: Transcript{Captions: t.captions, Start: t.start, Samples: len(t.pcm)}, Late: true}, t.pcm, t.config)
 }

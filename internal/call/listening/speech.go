@@ -349,5 +349,5 @@ func (s *Recognitions) DeliverFailure(t turn.ID) (d Delivery, ok bool) {
 }
 
 func (u *userTurn) delivery() Delivery {
-	return Delivery{Item: u.item, Turn: u.timing, PCM: u.audio, Transcript: Transcript{Captions: u.caption, Samples: u.samples}}
+	return Delivery{Item: u.item, Turn: u.timing, PCM: u.audio, Transcript: Transcript{Captions: u.caption, Start: u.start, Samples: u.samples}}
 }

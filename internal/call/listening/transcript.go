@@ -9,6 +9,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/env"
+	"github.com/antiphon-rt/antiphon/internal/voice"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -20,14 +21,16 @@ type Transcript struct {
 	Words []pipeline.Word // the words of Text; nil where the recogniser does not know them
 	// Captions is what the client got of Text while the user spoke.
 	Captions string
-	Samples  int    // the length of the audio, at room.InputRate
-	Failure  string // why there is no text, "" if there is
+	Start    voice.Samples // where the audio begins in that of the session; 0 for a recording
+	Samples  int           // the length of the audio, at room.InputRate
+	Failure  string        // why there is no text, "" if there is
 }
 
 // Wants is what the client wants to know of transcripts.
 type Wants struct {
 	Transcripts bool // audio.input.transcription is set
 	Logprobs    bool // include asks for the probabilities of words
+	Times       bool // the client knows our extensions and wants the times of words
 }
 
 // Events returns the events that tell a client the transcript of the item named itemID: none if it wants no transcripts. A failure
@@ -56,6 +59,9 @@ func (t *Transcript) Events(e env.Env, itemID string, w Wants) ([]wire.ServerEve
 	if rest, extends := strings.CutPrefix(t.Text, t.Captions); extends && rest != "" {
 		out = append(out, &wire.ConversationItemInputAudioTranscriptionDelta{ItemID: itemID, ContentIndex: t.Part, Delta: rest})
 	}
+	if w.Times && len(t.Words) > 0 {
+		out = append(out, &wire.AntiphonInputWords{ItemID: itemID, ContentIndex: t.Part, Words: t.times()})
+	}
 	return append(append(out, t.segments(e, itemID)...), completed), nil
 }
 
@@ -81,6 +87,21 @@ func (t *Transcript) segments(e env.Env, itemID string) (out []wire.ServerEvent)
 		})
 	}
 	return out
+}
+
+// maxTimes is how many words have times at most: those of a quarter of an hour of speech.
+const maxTimes = 4096
+
+// times returns the times of the words, on the clock of the session's audio.
+func (t *Transcript) times() wire.Raw {
+	begin, end := t.Start.Milliseconds(room.InputRate), (t.Start + voice.Samples(t.Samples)).Milliseconds(room.InputRate)
+	var out wire.Writer
+	out.List()
+	for _, w := range t.Words[:min(len(t.Words), maxTimes)] {
+		start := min(begin+max(w.Start, 0).Milliseconds(), end)
+		out.Object().Key("word").Text(w.Text).Key("start_ms").Int(start).Key("end_ms").Int(min(max(begin+w.End.Milliseconds(), start), end)).EndObject()
+	}
+	return out.EndList().Bytes()
 }
 
 // logprobs returns the probabilities of the words as a JSON array of the protocol; nil if the recogniser does not know all of

@@ -43,6 +43,15 @@ func TestTranscriptEvents(t *testing.T) {
 	g.Expect(string(events[3].(*wire.ConversationItemInputAudioTranscriptionCompleted).Logprobs)).To(gomega.HavePrefix(
 		`[{"token":"good","logprob":-0.105361,"bytes":[103,111,111,100]},{"token":" morning",`))
 
+	said.Start = 24000 // at 1 s of the session's audio, of which 1.5 s are the item's
+	events, _ = said.Events(env.System(), "item_1", Wants{Transcripts: true, Times: true})
+	g.Expect(string(events[1].(*wire.AntiphonInputWords).Words)).To(gomega.Equal(
+		`[{"word":"good","start_ms":1000,"end_ms":2000},{"word":"morning","start_ms":2000,"end_ms":2500},`+
+			`{"word":"um","start_ms":2500,"end_ms":2500},{"word":"hi","start_ms":2500,"end_ms":2500}]`), "none is outside of the item's audio")
+	untimed := Transcript{Text: "hi"}
+	events, _ = untimed.Events(env.System(), "item_1", Wants{Transcripts: true, Times: true})
+	g.Expect(events).To(gomega.HaveLen(2), "the recogniser does not know the times")
+
 	events, failure = said.Events(env.System(), "item_1", Wants{Logprobs: true})
 	g.Expect(events).To(gomega.BeEmpty(), "the client wants none")
 	g.Expect(failure).To(gomega.BeNil())

@@ -19,10 +19,10 @@ func (c *Client) hello(o room.Origin, e *wire.AntiphonHello) (out room.List) {
 	client.Extended = true
 	if o.Side != nil {
 		o.Side.SetExtended()
-		client.Metrics, client.Sounds = client.Metrics || e.Metrics, client.Sounds || e.Sounds
+		client.Metrics, client.Sounds, client.Words = client.Metrics || e.Metrics, client.Sounds || e.Sounds, client.Words || e.Words
 	} else {
 		c.Reconnects.Store(true)
-		client.Metrics, client.Reports, client.Sounds, client.TakeBack = e.Metrics, e.BargeIn, e.Sounds, e.TakeBack
+		client.Metrics, client.Reports, client.Sounds, client.TakeBack, client.Words = e.Metrics, e.BargeIn, e.Sounds, e.TakeBack, e.Words
 		c.Player.NewClient()
 		c.Settings.SetTimeZone(e.TimeZone)
 	}

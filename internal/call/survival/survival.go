@@ -105,7 +105,7 @@ func (s *Survival) Survives() bool { return s.Journal != nil && s.begun && !s.en
 // reconnected.
 func passing(name string) bool {
 	switch name {
-	case "antiphon.barge_in.rejected", "antiphon.turn.metrics", "antiphon.response.progress", "antiphon.input.sounds":
+	case "antiphon.barge_in.rejected", "antiphon.turn.metrics", "antiphon.response.progress", "antiphon.input.sounds", "antiphon.input.words":
 		return true
 	}
 	return name == movingEvent || strings.HasSuffix(name, ".delta")
