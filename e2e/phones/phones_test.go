@@ -156,17 +156,32 @@ var rate = map[string]int{"PCMU": 8000, "opus": 48000}
 func (h *house) baresip(t *testing.T, codec string) []int16 {
 	t.Helper()
 	folder := t.TempDir()
+	h.softphone(folder, codec, "127.0.0.1:0", "<sip:caller@127.0.0.1>")
+	return h.plays(folder, func() {}, "-e", "/dial sip:agent@"+h.sip)
+}
+
+// softphone configures baresip with an account.
+func (h *house) softphone(folder, codec, listen, account string) {
 	write := func(name, text string) {
 		h.g.Expect(os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600)).To(gomega.Succeed())
 	}
 	h.speech(filepath.Join(folder, "in.wav"), rate[codec])
-	write("config", fmt.Sprintf("sip_listen 127.0.0.1:0\naudio_source aufile,%[1]s/in.wav\naudio_player aubridge,none\nsnd_path %[1]s\nmodule_path /usr/lib/baresip/modules\n"+
-		"module %[2]s.so\nmodule aufile.so\nmodule aubridge.so\nmodule sndfile.so\nmodule_app account.so\nmodule_app menu.so\n", folder, module[codec]))
-	write("accounts", "<sip:caller@127.0.0.1>;regint=0\n")
+	write("config", fmt.Sprintf("sip_listen %[3]s\naudio_source aufile,%[1]s/in.wav\naudio_player aubridge,none\nsnd_path %[1]s\nmodule_path /usr/lib/baresip/modules\n"+
+		"module %[2]s.so\nmodule aufile.so\nmodule aubridge.so\nmodule sndfile.so\nmodule_app account.so\nmodule_app menu.so\n", folder, module[codec], listen))
+	write("accounts", account+";regint=0\n")
 	write("contacts", "")
-	cmd := exec.Command("baresip", "-f", folder, "-t", "9", "-e", "/dial sip:agent@"+h.sip)
+}
+
+// plays runs baresip, and returns what it has played.
+func (h *house) plays(folder string, meanwhile func(), args ...string) []int16 {
+	cmd := exec.Command("baresip", append([]string{"-f", folder, "-t", "9"}, args...)...)
 	cmd.WaitDelay = patience
-	said, err := cmd.CombinedOutput()
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	h.g.Expect(cmd.Start()).To(gomega.Succeed())
+	meanwhile()
+	err := cmd.Wait()
+	said := out.String()
 	h.g.Expect(err).NotTo(gomega.HaveOccurred(), "%s", said)
 	played, err := filepath.Glob(filepath.Join(folder, "dump-*-dec.wav"))
 	h.g.Expect(err).NotTo(gomega.HaveOccurred())
