@@ -422,6 +422,17 @@ func (c *call) update(d sdk.TurnDetection) {
 	}
 }
 
+// judgeEvents complains of events that the client has taken twice, and of responses that do not end.
+func (c *call) judgeEvents(complain func(string, ...any)) {
+	var taken events
+	for _, e := range c.arrived {
+		if !c.dropped[e.at] { // else the client asks for it again
+			taken.take(e.text, func(what string) { complain("%s", what) })
+		}
+	}
+	taken.rest(complain)
+}
+
 // judge compares what was heard with what the model is told for the answer with that number.
 func (c *call) judge(told []pipeline.Message, asked int) (wrong []string) {
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
@@ -435,13 +446,7 @@ func (c *call) judge(told []pipeline.Message, asked int) (wrong []string) {
 		}
 	}
 	c.tool.judge(told, complain)
-	var events events
-	for _, e := range c.arrived {
-		if !c.dropped[e.at] { // else the client asks for it again
-			events.take(e.text, func(what string) { complain("%s", what) })
-		}
-	}
-	events.rest(complain)
+	c.judgeEvents(complain)
 	if c.controller != nil {
 		c.controller.got.rest(complain)
 	}
