@@ -49,12 +49,6 @@ type call struct {
 	stops       []stop
 }
 
-// arrival is an event that has reached the client.
-type arrival struct {
-	at   time.Duration
-	text []byte
-}
-
 // said is what the user has said or written.
 type said struct {
 	text     string
@@ -420,17 +414,6 @@ func (c *call) update(d sdk.TurnDetection) {
 	if err := c.sdk.Update(sdk.Patch{TurnDetection: &d}); err != nil {
 		c.alarm.all = append(c.alarm.all, err.Error())
 	}
-}
-
-// judgeEvents complains of events that the client has taken twice, and of responses that do not end.
-func (c *call) judgeEvents(complain func(string, ...any)) {
-	var taken events
-	for _, e := range c.arrived {
-		if !c.dropped[e.at] { // else the client asks for it again
-			taken.take(e.text, func(what string) { complain("%s", what) })
-		}
-	}
-	taken.rest(complain)
 }
 
 // judge compares what was heard with what the model is told for the answer with that number.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
@@ -63,6 +64,23 @@ func (e *events) rest(complain func(string, ...any)) {
 	if len(e.open) > 0 {
 		complain("responses have begun and do not end: %v", e.open)
 	}
+}
+
+// arrival is an event that has reached the client.
+type arrival struct {
+	at   time.Duration
+	text []byte
+}
+
+// judgeEvents complains of events that the client has taken twice, and of responses that do not end.
+func (c *call) judgeEvents(complain func(string, ...any)) {
+	var taken events
+	for _, e := range c.arrived {
+		if !c.dropped[e.at] { // else the client asks for it again
+			taken.take(e.text, func(what string) { complain("%s", what) })
+		}
+	}
+	taken.rest(complain)
 }
 
 // controller is a side-band controller: it is told what happens, adds messages, asks for answers and cancels them.

@@ -63,7 +63,7 @@ func (c *Console) logbooks(w http.ResponseWriter, _ *http.Request) *answer.Probl
 // logbook answers with a logbook. It reads one at a time.
 func (c *Console) logbook(w http.ResponseWriter, r *http.Request) *answer.Problem {
 	if !c.reading.TryLock() {
-		return (&answer.Problem{Status: http.StatusTooManyRequests, Code: "busy", Message: "the console is reading another logbook: try again in a moment"}).After(time.Second)
+		return (&answer.Problem{Status: http.StatusTooManyRequests, Code: "server_busy", Message: "the console is reading another logbook: try again in a moment"}).After(time.Second)
 	}
 	defer c.reading.Unlock()
 	name := r.PathValue("name")

@@ -17,10 +17,10 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
-	"github.com/antiphon-rt/antiphon/coord/voicegate"
 	"github.com/antiphon-rt/antiphon/internal/coord/continuation"
 	"github.com/antiphon-rt/antiphon/internal/coord/remotecall"
 	"github.com/antiphon-rt/antiphon/internal/coord/turnend"
+	"github.com/antiphon-rt/antiphon/internal/coord/voicegate"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/answer"
 )
 

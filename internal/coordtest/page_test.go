@@ -20,13 +20,13 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	clientview "github.com/antiphon-rt/antiphon/coord/view"
-	"github.com/antiphon-rt/antiphon/coord/voicegate"
 	"github.com/antiphon-rt/antiphon/internal/coord/continuation"
 	"github.com/antiphon-rt/antiphon/internal/coord/idempotency"
 	"github.com/antiphon-rt/antiphon/internal/coord/journal"
 	"github.com/antiphon-rt/antiphon/internal/coord/remotecall"
 	"github.com/antiphon-rt/antiphon/internal/coord/run"
 	"github.com/antiphon-rt/antiphon/internal/coord/turnend"
+	"github.com/antiphon-rt/antiphon/internal/coord/voicegate"
 )
 
 //go:generate go test -run ^TestMachinesPage$ . -args -rewrite

@@ -1,8 +1,8 @@
 package conform
 
-// The adapter of voicegate.fizz: compares it with the table of coord/voicegate.
+// The adapter of voicegate.fizz: compares it with the table of internal/coord/voicegate.
 
-import "github.com/antiphon-rt/antiphon/coord/voicegate"
+import "github.com/antiphon-rt/antiphon/internal/coord/voicegate"
 
 func voicegateMachine() Comparer {
 	return watched("voicegate", voicegate.Table, voicegate.Monitor, voicegate.State(voicegate.Waiting{}), voicegate.Values, voicegateEvents,

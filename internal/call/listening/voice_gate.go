@@ -1,6 +1,6 @@
 package listening
 
-// The voice gate: the machine of each committed turn that asks who speaks (coord/voicegate), and what becomes of its effects. The final text of a
+// The voice gate: the machine of each committed turn that asks who speaks (internal/coord/voicegate), and what becomes of its effects. The final text of a
 // turn is kept back until the verdict. A refused turn is one without words for the machines.
 
 import (
@@ -11,9 +11,9 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
-	"github.com/antiphon-rt/antiphon/coord/voicegate"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/call/watchdog"
+	"github.com/antiphon-rt/antiphon/internal/coord/voicegate"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
