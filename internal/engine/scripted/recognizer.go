@@ -3,6 +3,7 @@ package scripted
 // This file has the recogniser of the scripted pipeline.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -57,28 +58,38 @@ type stream struct {
 	shown string    // the last partial result
 }
 
-// Feed implements backend.Stream.
-func (s *stream) Feed(ctx context.Context, pcm []float32) (backend.Update, error) {
+// Feed implements backend.Stream. The partial results do not depend on the pieces in which the audio comes.
+func (s *stream) Feed(ctx context.Context, pcm []float32) (u backend.Update, err error) {
 	if room := maxAudio - s.fed; len(pcm) > room {
 		pcm = pcm[:max(room, 0)]
 	}
+	u.Partial = s.shown
+	for piece := range slices.Chunk(pcm, voice.FrameSize) {
+		next := s.feed(piece)
+		next.Boundary = cmp.Or(next.Boundary, u.Boundary)
+		u = next
+	}
+	return u, ctx.Err()
+}
+
+// feed takes at most a frame.
+func (s *stream) feed(pcm []float32) backend.Update {
 	s.fed += len(pcm)
 	s.measure(pcm)
-	completed := s.demod.write(pcm)
-	if completed {
+	if s.demod.write(pcm) {
 		text := string(s.demod.done)
 		rule := s.rule(text)
 		if rule.Text != nil {
 			text = *rule.Text
 		}
 		s.shown = text
-		return backend.Update{Partial: text, Boundary: boundary(rule, text)}, ctx.Err()
+		return backend.Update{Partial: text, Boundary: boundary(rule, text)}
 	}
 	if s.fed >= s.due {
 		s.due = s.fed + s.every()
 		s.shown = s.partial()
 	}
-	return backend.Update{Partial: s.shown}, ctx.Err()
+	return backend.Update{Partial: s.shown}
 }
 
 func (s *stream) every() int {
