@@ -42,6 +42,7 @@ type Call struct {
 	contact sip.ContactHeader
 	peer    netip.AddrPort
 	acked   chan uint32   // the numbers of the ACKs of changes
+	agreed  chan struct{} // closed by the first ACK
 	over    chan struct{} // closed when nothing of the call is left
 	ended   chan struct{} // closed by HangUp
 	once    sync.Once
@@ -88,7 +89,7 @@ func (s *Server) newCall(t *Trunk, r *sip.Request, tx sip.ServerTransaction) (c 
 	public := s.reach(peer.Addr())
 	c = &Call{
 		server: s, trunk: t, signalling: signalling{tx: tx}, peer: peer, contact: s.contact(public, r.Transport()),
-		acked: make(chan uint32, 1), over: make(chan struct{}), ended: make(chan struct{}),
+		acked: make(chan uint32, 1), agreed: make(chan struct{}), over: make(chan struct{}), ended: make(chan struct{}),
 	}
 	ua := &sipgo.DialogUA{Client: s.clientTo(t.target(r, peer)), ContactHDR: c.contact, RewriteContact: true}
 	if c.in, err = ua.ReadInvite(r, tx); err != nil {

@@ -96,7 +96,7 @@ func (s *Server) Dial(trunk, target string) (*Call, error) {
 		r.AppendHeader(h)
 	}
 	r.SetTransport("UDP")
-	return &Call{server: s, trunk: t, signalling: signalling{invite: r}, acked: make(chan uint32, 1), over: make(chan struct{}), ended: make(chan struct{})}, nil
+	return &Call{server: s, trunk: t, signalling: signalling{invite: r}, acked: make(chan uint32, 1), agreed: make(chan struct{}), over: make(chan struct{}), ended: make(chan struct{})}, nil
 }
 
 // Place places a call of Dial, which rings for a time at most. It tells news what happens. l is the link of the call: it begins when the call is answered, and hears of its end

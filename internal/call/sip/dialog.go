@@ -33,6 +33,15 @@ func (c *Call) ack(r *sip.Request, tx sip.ServerTransaction) {
 	if c.in != nil {
 		_ = c.in.ReadAck(r, tx) // one with the number of no INVITE is nothing
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case <-c.agreed:
+	default:
+		if c.dialog.LoadState() >= sip.DialogStateConfirmed {
+			close(c.agreed)
+		}
+	}
 }
 
 // bye takes the end of the call.
@@ -137,6 +146,13 @@ func (c *Call) change(r *sip.Request, tx sip.ServerTransaction) *sip.Response {
 	c.changes.Lock()
 	defer c.changes.Unlock()
 	l, ok := c.decision()
+	if ok && c.dialog.LoadState() < sip.DialogStateConfirmed { // the ACK of the call may be in another goroutine
+		select {
+		case <-c.agreed:
+		case <-c.over:
+		case <-time.After(sip.T1):
+		}
+	}
 	if !ok || c.dialog.LoadState() != sip.DialogStateConfirmed {
 		answer(tx, r, sip.StatusRequestPending)
 		return nil
