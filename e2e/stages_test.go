@@ -112,7 +112,7 @@ var synthesizerStories = map[string]stageStory{
 			c.hear(200 * time.Millisecond)
 			c.say("never mind, let us go on")
 			c.Expect(nextOf[*wire.ResponseDone](c).Response.StatusDetails.Reason).To(gomega.Equal("turn_detected"))
-			c.heardBefore = 300 * time.Millisecond
+			c.heardBefore = time.Duration(nextOf[*wire.ConversationItemTruncated](c).AudioEndMS) * time.Millisecond
 			c.answer("You said: never mind, let us go on")
 		},
 	},

@@ -114,7 +114,9 @@ func TestAnInterruptionStopsTheAnswerAndIsAnswered(t *testing.T) {
 	t.Logf("silent %.0f ms after the interruption began; heard %d ms (certain to %d ms), told %d ms, bridged by the browser %d ms; the transcript ends %q",
 		h.silentAfter, h.from, h.to, told, bridged, tail(cut.Said))
 	g.Expect(h.silentAfter).To(gomega.BeNumerically("<", 1000+bridged))
-	g.Expect(told).To(gomega.And(gomega.BeNumerically(">=", h.from-100-bridged), gomega.BeNumerically("<=", h.to+100+bridged)))
+	// The recording is of what the page received. The page falls silent before the server does, so the user has heard all of it only up to the interruption.
+	// e2e/bargein measures the sound that the page plays.
+	g.Expect(told).To(gomega.And(gomega.BeNumerically(">=", h.from-int(h.silentAfter)-100-bridged), gomega.BeNumerically("<=", h.to+100+bridged)))
 	heardText(g, said, cut.Said, told)
 }
 
