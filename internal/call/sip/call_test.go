@@ -136,8 +136,12 @@ func TestChangesThatNobodyConfirms(t *testing.T) {
 		p.cseq++
 		g.Expect(p.ask("INVITE", offer).StatusCode).To(Equal(200))
 	}
-	for range 2 {
-		g.Expect(p.answer().CSeq().SeqNo).To(Equal(uint32(p.cseq)))
+	for last := 0; last < 2; {
+		if p.answer().CSeq().SeqNo == uint32(p.cseq) {
+			last++
+			continue
+		}
+		g.Expect(last).To(BeZero(), "the answer to the first change may be on its way when the second one comes")
 	}
 }
 

@@ -163,7 +163,11 @@ func (p *telephone) request(method string) *sip.Request {
 // ask sends a request and returns the final answer to it.
 func (p *telephone) ask(method, body string, extra ...string) *sip.Response {
 	p.send(p.message(method, body, extra...))
-	return p.answer()
+	for {
+		if res := p.answer(); res.CSeq().SeqNo == uint32(p.cseq) { // else it is a repeated answer to a request before
+			return res
+		}
+	}
 }
 
 // ack confirms the answer to the last INVITE.
