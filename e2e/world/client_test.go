@@ -277,7 +277,7 @@ func (u *person) hear(pcm []int16, gain float32, at time.Duration) {
 	}
 }
 
-// stretches returns which milliseconds of which answers are in a frame.
+// stretches returns which milliseconds of which answers are in a frame, up to where its sound fades.
 func stretches(pcm []int16) (all []heard) {
 	var answer int
 	for _, v := range pcm {
@@ -287,6 +287,8 @@ func stretches(pcm []int16) (all []heard) {
 		case v == 0:
 		case len(all) > 0 && all[len(all)-1].answer == answer && (ms == all[len(all)-1].to || ms == all[len(all)-1].to-1):
 			all[len(all)-1].to = ms + 1
+		case len(all) > 0 && ms > 0 && ms < all[len(all)-1].to: // softer samples name earlier places
+			return all
 		default:
 			all = append(all, heard{answer: answer, from: ms, to: ms + 1})
 		}

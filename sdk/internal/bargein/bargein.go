@@ -179,9 +179,9 @@ func isReady(f bargein.Effect) bool {
 // endsReturn reports whether an event that the machine does not ignore ends the wait for the server to go back.
 func endsReturn(e bargein.Event) bool {
 	switch e.(type) {
-	case bargein.Passed, bargein.Confirmed, bargein.Expired, bargein.Began, bargein.Ended, bargein.Close:
+	case bargein.Passed, bargein.Confirmed, bargein.Expired, bargein.Began, bargein.Close:
 		return true
-	case bargein.Onset, bargein.Sustained, bargein.VoiceEnded, bargein.Acked, bargein.Rejected:
+	case bargein.Onset, bargein.Sustained, bargein.VoiceEnded, bargein.Acked, bargein.Rejected, bargein.Ended:
 	}
 	return false
 }
