@@ -39,10 +39,9 @@ type call struct {
 	dials       int
 	servers     []*server
 	controller  *controller
-	arrived     []arrival              // the events that have reached the client
-	dropped     map[time.Duration]bool // when the client dropped something of a connection that it had given up
-	log         strings.Builder        // all that both ends do, in order
-	said        []said                 // what must reach the model
+	inbox       inbox
+	log         strings.Builder // all that both ends do, in order
+	said        []said          // what must reach the model
 	story       []string
 	cuts        []cut
 	ends        []time.Duration // when a connection or a server ended
@@ -73,7 +72,7 @@ func (c *call) Dial(ctx context.Context, config sdk.CallConfig, sink func(sdk.Pe
 	c.dials++
 	n := newNetwork(c.w, c.faults, c.dials)
 	p := newPeer(c.w, n, &c.person)
-	p.antiphon, p.told = !c.faults.plain, func(text []byte) { c.arrived = append(c.arrived, arrival{c.w.now(), text}) }
+	p.antiphon, p.told = !c.faults.plain, func(text []byte) { c.inbox.arrived = append(c.inbox.arrived, arrival{c.w.now(), text}) }
 	p.sink = sink
 	if err := c.w.pause(ctx, 2*n.media); err != nil {
 		return nil, err
@@ -119,7 +118,7 @@ func play(t *testing.T, seed uint64) (c *call, wrong []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		c = &call{w: newWorld(seed), dropped: map[time.Duration]bool{}}
+		c = &call{w: newWorld(seed), inbox: inbox{dropped: map[time.Duration]bool{}}}
 		c.faults, c.tool = c.w.faults(), &tool{w: c.w, begun: map[string]int{}}
 		c.model, c.hears = &model{w: c.w, fails: c.faults.model, lengths: map[int]int{}}, newRecogniser(c.w, c.faults.recogniser)
 		c.synthesizer = &synthesizer{w: c.w, fails: c.faults.synthesizer, broke: map[int]bool{}}
@@ -129,7 +128,7 @@ func play(t *testing.T, seed uint64) (c *call, wrong []string) {
 			Dialer: c, Limits: sdk.Limits{ToolTime: 10 * time.Second}, Clock: clock{c.w}, Go: machine{c.w}.Go, Random: random.Int64N,
 			Log: func(line string) {
 				if c.note("client %s", line); strings.Contains(line, "of a connection that is gone") {
-					c.dropped[c.w.now()] = true
+					c.inbox.dropped[c.w.now()] = true
 				}
 			},
 		}
@@ -429,7 +428,7 @@ func (c *call) judge(told []pipeline.Message, asked int) (wrong []string) {
 		}
 	}
 	c.tool.judge(told, complain)
-	c.judgeEvents(complain)
+	c.inbox.judge(complain)
 	if c.controller != nil {
 		c.controller.got.rest(complain)
 	}

@@ -66,17 +66,23 @@ func (e *events) rest(complain func(string, ...any)) {
 	}
 }
 
+// inbox is what has reached the client.
+type inbox struct {
+	arrived []arrival
+	dropped map[time.Duration]bool // when the client dropped something of a connection that it had given up
+}
+
 // arrival is an event that has reached the client.
 type arrival struct {
 	at   time.Duration
 	text []byte
 }
 
-// judgeEvents complains of events that the client has taken twice, and of responses that do not end.
-func (c *call) judgeEvents(complain func(string, ...any)) {
+// judge complains of events that the client has taken twice, and of responses that do not end.
+func (b *inbox) judge(complain func(string, ...any)) {
 	var taken events
-	for _, e := range c.arrived {
-		if !c.dropped[e.at] { // else the client asks for it again
+	for _, e := range b.arrived {
+		if !b.dropped[e.at] { // else the client asks for it again
 			taken.take(e.text, func(what string) { complain("%s", what) })
 		}
 	}
