@@ -153,6 +153,7 @@ func TestMissingStages(t *testing.T) {
 	c.Expect(done.Response.OutputModalities).To(gomega.Equal([]string{"text"}))
 	c.Expect(done.Response.Output[0].Content[0].Text).To(gomega.Equal("You said: alive?"))
 	c.Expect(c.RefreshPipeline(t.Context())).To(gomega.Succeed())
+	c.Eventually(func() bool { return c.Snapshot().Pipeline.Known }, patience).Should(gomega.BeTrue())
 	for i, missing := range []string{"apt-get install recogniser", "", "apt-get install synthesizer"} {
 		c.Expect(c.Snapshot().Pipeline.Components[i].Install).To(gomega.Equal(missing))
 	}

@@ -206,7 +206,7 @@ func (s *Session) DismissError() {
 	s.queue.must(s.job(s.dismissError))
 }
 
-// RefreshDevices asks the platform for the devices and shows them. Errors: ErrUnavailable when the dialer cannot list devices,
+// RefreshDevices asks the platform for the devices. A snapshot soon after it returns shows them. Errors: ErrUnavailable when the dialer cannot list devices,
 // the platform's.
 func (s *Session) RefreshDevices(ctx context.Context) error {
 	l, ok := s.opts.Dialer.(DeviceLister)
@@ -221,8 +221,8 @@ func (s *Session) RefreshDevices(ctx context.Context) error {
 	return nil
 }
 
-// RefreshPipeline asks the server for its pipeline and shows it, or why there was no answer. Ask again while a component is
-// loading. Errors: ErrUnavailable when the dialer cannot ask, the dialer's.
+// RefreshPipeline asks the server for its pipeline. A snapshot soon after it returns shows the pipeline, or why there was no answer.
+// Ask again while a component is loading. Errors: ErrUnavailable when the dialer cannot ask, the dialer's.
 func (s *Session) RefreshPipeline(ctx context.Context) error {
 	src, ok := s.opts.Dialer.(PipelineSource)
 	if !ok {

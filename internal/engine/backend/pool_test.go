@@ -193,6 +193,15 @@ func hangs(want error, after time.Duration) func(*Options) {
 	}
 }
 
+// A process that loads a model for the times of words has as long as one that starts.
+func TestPatienceWhileAnUtteranceOpens(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := newPool(t, "counter", func(o *Options) { o.Hang, o.Start = 10*time.Second, 30*time.Second })
+	for words, want := range map[bool]time.Duration{false: p.o.Hang, true: p.o.Start} {
+		g.Expect((&utterance{pool: p, config: Config{Words: words}}).opening()).To(gomega.Equal(want))
+	}
+}
+
 // A process sends more results than a pipe holds while it is fed. It must not dead-lock with a reader that waits for it.
 func TestChattyEngine(t *testing.T) {
 	g := gomega.NewWithT(t)

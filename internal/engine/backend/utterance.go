@@ -72,10 +72,12 @@ func (u *utterance) handshake() error {
 	if err := u.send(func(w io.Writer) error { return writeJSON(w, kindConfig, u.config) }); err != nil {
 		return err
 	}
-	watch := u.proc.watch(u.pool.o.Hang)
+	watch := u.proc.watch(u.opening())
 	defer watch.Stop()
 	f, err := u.proc.next(u.ctx)
 	switch {
+	case errors.Is(err, ErrHung):
+		return fmt.Errorf("%w while it opened the utterance", err)
 	case err != nil:
 		return err
 	case f.kind == kindReady:
@@ -86,6 +88,14 @@ func (u *utterance) handshake() error {
 		return fmt.Errorf("%w: %s", errEngine, f.body)
 	}
 	return fmt.Errorf("%w: frame %q in place of ready", ErrProtocol, byte(f.kind))
+}
+
+// opening returns how long the process may take to open the utterance. The first one with times of words loads another model.
+func (u *utterance) opening() time.Duration {
+	if u.config.Words {
+		return max(u.pool.o.Hang, u.pool.o.Start)
+	}
+	return u.pool.o.Hang
 }
 
 // run feeds the process until the last result has come, and gives the process back to the pool.
@@ -157,7 +167,7 @@ func written(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return ErrHung
+		return fmt.Errorf("%w: it took no audio", ErrHung)
 	}
 	return fmt.Errorf("%w: %w", ErrCrashed, err)
 }
@@ -220,7 +230,7 @@ func (u *utterance) listen(more bool, late <-chan time.Time) (last bool, err err
 	case <-u.in.wake:
 		return false, nil
 	case <-late:
-		return false, ErrHung
+		return false, fmt.Errorf("%w: no frame after the end of the audio", ErrHung)
 	case <-u.ctx.Done():
 		return false, u.ctx.Err()
 	}
