@@ -17,7 +17,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/antiphon-rt/antiphon/sdk"
-	"github.com/antiphon-rt/antiphon/sdk/sdktest"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -268,8 +267,8 @@ func TestThePipelineIsAskedFor(t *testing.T) {
 			server := newTestServer(t)
 			c := newClient(t, server.URL, "right", dialer, sdk.Options{})
 			g.Expect(c.RefreshPipeline(ctx)).To(gomega.Succeed())
-			shown := sdktest.Await(t, c.Session, func(now sdk.Snapshot) bool { return now.Pipeline.Known })
-			g.Expect(shown.Pipeline).To(gomega.Equal(sdk.Pipeline{
+			g.Expect(c.await(ctx, func(now sdk.Snapshot) bool { return now.Pipeline.Known })).To(gomega.Succeed())
+			g.Expect(c.Snapshot().Pipeline).To(gomega.Equal(sdk.Pipeline{
 				Known: true, Name: "test", Components: []sdk.Component{{Stage: "model", Name: "tone", State: "ready"}},
 			}))
 		})
