@@ -70,6 +70,7 @@ type dialog interface {
 type signalling struct {
 	dialog dialog
 	invite *sip.Request
+	early  chan *sip.Response         // provisional answers in their order; nil for a call that comes
 	in     *sipgo.DialogServerSession // nil for a call out
 	tx     sip.ServerTransaction      // nil for a call out
 }

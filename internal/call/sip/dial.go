@@ -96,7 +96,7 @@ func (s *Server) Dial(trunk, target string) (*Call, error) {
 		r.AppendHeader(h)
 	}
 	r.SetTransport("UDP")
-	return &Call{server: s, trunk: t, signalling: signalling{invite: r}, acked: make(chan uint32, 1), agreed: make(chan struct{}), over: make(chan struct{}), ended: make(chan struct{})}, nil
+	return &Call{server: s, trunk: t, signalling: signalling{invite: r, early: make(chan *sip.Response, maxAnswers)}, acked: make(chan uint32, 1), agreed: make(chan struct{}), over: make(chan struct{}), ended: make(chan struct{})}, nil
 }
 
 // Place places a call of Dial, which rings for a time at most. It tells news what happens. l is the link of the call: it begins when the call is answered, and hears of its end
@@ -217,17 +217,16 @@ func (d *dialing) rings(limit time.Duration) {
 			d.ends(Failed, 0, errors.New("the trunk does not answer"))
 			return
 		case res := <-d.route.invite.Responses():
-			if !res.IsProvisional() {
-				if d.final(res) {
-					return
+			for len(d.call.early) > 0 {
+				if d.over && !heard {
+					d.cancel()
 				}
-				continue
+				heard = true
+				d.provisional(<-d.call.early)
 			}
-			if d.over && !heard {
-				d.cancel()
+			if !res.IsProvisional() && d.final(res) {
+				return
 			}
-			heard = true
-			d.provisional(res)
 		}
 	}
 	d.ends(Failed, 0, errors.New("the trunk sends too many answers"))
@@ -240,8 +239,28 @@ func (d *dialing) invite() error {
 	return d.dialog.Invite(context.Background(), sipgo.ClientRequestBuild)
 }
 
+// early notes a provisional answer for the call that is placed. The transport calls it for each message, in the order in which they come, and before sipgo's transactions:
+// they take each answer in a goroutine of its own, and drop a provisional one after the last.
+func (s *Server) early(m sip.Message) {
+	res, ok := m.(*sip.Response)
+	if !ok || !res.IsProvisional() || res.CSeq() == nil || res.CallID() == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.calls[res.CallID().Value()]; c != nil {
+		select {
+		case c.early <- res:
+		default: // it has more than it reads
+		}
+	}
+}
+
 // provisional takes an answer that is not the last.
 func (d *dialing) provisional(res *sip.Response) {
+	if *res.CSeq() != *d.dialog.InviteRequest.CSeq() {
+		return // of the INVITE without credentials, or of the CANCEL
+	}
 	if len(res.Body()) > 0 {
 		d.early = res.Body()
 	}

@@ -121,6 +121,26 @@ func TestCallOutIsAnswered(t *testing.T) {
 	o.ends()
 }
 
+// A telephone that rings and answers at once has rung first.
+func TestNewsOfACallOutKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	o := dials(t, time.Minute)
+	for again := range 6 { // more messages would use up the budget of the trunk
+		if again > 0 {
+			o.places(time.Minute)
+		}
+		invite := o.p.request("INVITE")
+		o.p.says(invite, 180, "")
+		o.p.says(invite, 200, offer)
+		o.p.request("ACK")
+		o.hears("ringing 180", "answered 200")
+		o.g.Eventually(o.line.begun, patience).Should(Receive())
+		o.p.send(o.p.within(invite, "BYE", ""))
+		o.g.Expect(o.p.answer().StatusCode).To(Equal(200))
+		o.ends()
+	}
+}
+
 var errOver = fmt.Errorf("over")
 
 func TestTelephoneHangsUpACallOut(t *testing.T) {

@@ -78,7 +78,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, door: newDoor(cfg.Trunks, time.Now), calls: map[string]*Call{}, busy: map[string]int{}}
 	ua, err := sipgo.NewUA(sipgo.WithUserAgent("antiphon"),
-		sipgo.WithUserAgentTransportLayerOptions(sip.WithTransportLayerLogger(quiet)),
+		sipgo.WithUserAgentTransportLayerOptions(sip.WithTransportLayerLogger(quiet), func(l *sip.TransportLayer) { l.OnMessage(s.early) }),
 		sipgo.WithUserAgentTransactionLayerOptions(sip.WithTransactionLayerLogger(quiet), sip.WithTransactionLayerTerminateOnConnClose()))
 	if err != nil {
 		return nil, fmt.Errorf("sip: %w", err)
