@@ -55,14 +55,15 @@ type Stream struct {
 	stats incoming.Stats
 	done  sync.WaitGroup
 
-	mu    sync.Mutex
-	local local
-	far   *description // nil before the first description
-	epoch uint64       // counts the descriptions of the far end that change the audio
-	from  netip.AddrPort
-	blind int // frames that were sent where no packet had come from, in the whole call
-	in    receiving
-	out   sending
+	mu     sync.Mutex
+	closed bool
+	local  local
+	far    *description // nil before the first description
+	epoch  uint64       // counts the descriptions of the far end that change the audio
+	from   netip.AddrPort
+	blind  int // frames that were sent where no packet had come from, in the whole call
+	in     receiving
+	out    sending
 }
 
 // Open opens the socket of a call.
@@ -216,11 +217,18 @@ func (s *Stream) Drop() {
 
 // Listen gives what comes in to l, until Close.
 func (s *Stream) Listen(l Listener) {
-	s.done.Go(func() { s.receive(l) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.done.Go(func() { s.receive(l) })
+	}
 }
 
 // Close closes the socket and waits for the end of Listen.
 func (s *Stream) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
 	_ = s.conn.Close() // it is closed in any case
 	s.done.Wait()
 }

@@ -307,3 +307,17 @@ func TestConcealment(t *testing.T) {
 
 // testTime is when packets come in tests without a socket.
 var testTime = time.Unix(1_800_000_000, 0)
+
+// A call may end while it is answered.
+func TestListenWhileItCloses(t *testing.T) {
+	for range 50 {
+		s := open(t, Config{})
+		listens := make(chan struct{})
+		go func() {
+			defer close(listens)
+			s.Listen(newHeard())
+		}()
+		s.Close()
+		<-listens
+	}
+}
