@@ -2,6 +2,8 @@ package voice
 
 // This file decides whether the playback explains the sound of the microphone.
 
+import "slices"
+
 // Echo decides whether the sound of the loudspeaker explains the sound of the microphone. The echo may be all of that sound, or the rest that
 // the echo cancellation of a browser leaves. Echo compares the levels of bands. It does not need the delay of the echo, which may be up to
 // 240 ms, nor the room. With a Detector it shows which frames of speech are the agent's own:
@@ -17,19 +19,21 @@ type Echo struct {
 	spectrum *Spectrum
 	agent    echoSignal
 
-	ring  [echoFrames]echoBands // levels of the reference; at is the index of the newest
+	ring  [EchoFrames]echoBands // levels of the reference; at is the index of the newest
 	at    int
 	level echoBands // the highest recent level of each band; it decays like the sound in a room
 	gain  echoBands // gain of the path from the loudspeaker to the microphone
 
-	heard, before  echoBands // the highest levels of the microphone in this block of echoFrames frames, and in the one before
+	heard, before  echoBands // the highest levels of the microphone in this block of EchoFrames frames, and in the one before
 	played, former echoBands // the same of the reference
 	frame          int       // frames of this block
+	mute           int       // blocks in a row in which the agent was audible and the microphone digitally silent
 }
 
+// EchoFrames is the longest delay of an echo after its playback: 240 ms.
+const EchoFrames = 24
+
 const (
-	// echoFrames is the longest delay of an echo after its playback: 240 ms.
-	echoFrames = 24
 	// echoDecay is how fast sound decays in the room, in dB a frame: 60 dB in 0.4 s.
 	echoDecay = 1.5
 	// firstGain is the gain of the path at the start, in dB: that of a loudspeaker at some distance, without echo cancellation.
@@ -42,6 +46,8 @@ const (
 	// gainSink is how far the gain falls in a block where it is certainly too high, because with any delay the echo would be louder than all
 	// that the microphone hears. So without an echo, as with headphones, the first gain does not hide the user's speech for long.
 	gainSink = 3
+	// muteBlocks is after how many blocks of mute there is certainly no echo: each gain of a band that the agent plays in has fallen to the least by then.
+	muteBlocks = (firstGain - leastGain + gainSink - 1) / gainSink
 	// playsAbove is the level of a band from which the agent counts as audible in it, in dBFS.
 	playsAbove = -75
 	// noiseMost is how many times its mean the power of noise may be: 9 dB.
@@ -55,6 +61,16 @@ var echoEdge = [...]int{3, 6, 10, 14, 18, 23, 28, 34, 41, 49, 57, 64, 76, 91, 10
 
 // echoBands are levels in dB.
 type echoBands [len(echoEdge) - 1]float32
+
+// noLevels are the highest levels of nothing, and leastGains the gains of a path without an echo.
+var noLevels, leastGains = allBands(MinDBFS), allBands(leastGain)
+
+func allBands(level float32) (b echoBands) {
+	for i := range b {
+		b[i] = level
+	}
+	return b
+}
 
 // echoSignal has the last 32 ms of the reference.
 type echoSignal struct {
@@ -75,25 +91,33 @@ func NewEchoFor(d *Detector) *Echo {
 
 // Reset begins a new stream in an unknown room, for example after a change of the microphone or the loudspeaker.
 func (e *Echo) Reset() {
-	e.agent, e.at, e.frame = echoSignal{}, 0, 0
-	for i := range e.gain {
-		e.gain[i], e.level[i] = firstGain, MinDBFS
-		e.heard[i], e.before[i], e.played[i], e.former[i] = MinDBFS, MinDBFS, MinDBFS, MinDBFS
-		for k := range e.ring {
-			e.ring[k][i] = MinDBFS
-		}
+	e.agent, e.at, e.frame, e.mute = echoSignal{}, 0, 0, 0
+	e.gain, e.level = allBands(firstGain), noLevels
+	e.heard, e.before, e.played, e.former = noLevels, noLevels, noLevels, noLevels
+	for k := range e.ring {
+		e.ring[k] = noLevels
 	}
+}
+
+// Needless reports whether FrameOf need not be called for the frame that d took last: it would report true and learn nothing. The microphone is digitally silent, as that of
+// a user who is muted, and was so for 4 s of the agent's sound: there is no echo. After frames that were left out, the caller gives those of the last EchoFrames of them that it
+// has to Play, so that FrameOf knows what was played.
+func (e *Echo) Needless(d *Detector) bool { return d.silent >= silentFrames && e.gain == leastGains }
+
+// Play takes a frame of the playback alone. nil is silence.
+func (e *Echo) Play(reference []float32) {
+	if reference != nil && len(reference) != FrameSize {
+		panic("voice: an echo takes frames of exactly FrameSize samples; cut the streams with a Framer")
+	}
+	e.measure(reference)
+	e.expect()
 }
 
 // FrameOf takes the frame of the microphone that d took last, and what was played with it, exactly FrameSize mono samples in [-1, 1] at FrameRate, and reports whether the
 // playback explains the sound of the microphone. It uses the spectrum that d has computed, which is half of the work. A nil reference is silence. FrameOf does not keep the
 // frames. It panics if the reference has another size.
 func (e *Echo) FrameOf(d *Detector, reference []float32) (explained bool) {
-	if reference != nil && len(reference) != FrameSize {
-		panic("voice: an echo takes frames of exactly FrameSize samples; cut the streams with a Framer")
-	}
-	e.measure(reference)
-	e.expect()
+	e.Play(reference)
 	var all, told float32
 	for b := range e.gain { // echoEdge and the bands of a Detector are the same bins
 		power := d.bands.power.band(b)
@@ -105,7 +129,7 @@ func (e *Echo) FrameOf(d *Detector, reference []float32) (explained bool) {
 			e.learn(b, level)
 		}
 	}
-	if e.frame++; e.frame == echoFrames {
+	if e.frame++; e.frame == EchoFrames {
 		e.bound()
 	}
 	return told >= explainedShare*all
@@ -115,12 +139,20 @@ func (e *Echo) FrameOf(d *Detector, reference []float32) (explained bool) {
 // microphone has heard since.
 func (e *Echo) bound() {
 	e.frame = 0
+	if e.heard != noLevels || e.before != noLevels {
+		e.mute = 0
+	} else if slices.Max(e.former[:]) >= playsAbove {
+		e.mute++
+	}
 	for b, played := range e.former[:] {
 		if most := max(e.heard[b], e.before[b]) - played; played >= playsAbove && most < e.gain[b] {
 			e.gain[b] = max(e.gain[b]-gainSink, most, leastGain)
 		}
-		e.before[b], e.former[b], e.heard[b], e.played[b] = e.heard[b], e.played[b], MinDBFS, MinDBFS
 	}
+	if e.mute >= muteBlocks {
+		e.gain = leastGains
+	}
+	e.before, e.former, e.heard, e.played = e.heard, e.played, noLevels, noLevels
 }
 
 // measure adds the next frame of the reference and computes its band powers.
@@ -168,7 +200,7 @@ func (s *echoSignal) rests(frame []float32) bool {
 
 // expect adds the levels of the reference to the ring, and updates the highest recent levels.
 func (e *Echo) expect() {
-	e.at = (e.at + 1) % echoFrames
+	e.at = (e.at + 1) % EchoFrames
 	now := &e.ring[e.at]
 	for b, power := range e.agent.power[:] {
 		now[b] = decibels(power)

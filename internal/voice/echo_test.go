@@ -142,3 +142,38 @@ func TestAPersonInNoiseIsFoundOverAnAgent(t *testing.T) {
 		}
 	}
 }
+
+// A microphone that is digitally silent costs no judgement once there is certainly no echo. What is heard after it is judged as if all had been.
+func TestASilentMicrophoneNeedsNoJudgement(t *testing.T) {
+	agent := concat(quiet(0.3), atLevel(-18, newSpeaker(110).say(11)), quiet(1), atLevel(-24, newSpeaker(140).say(5)))
+	for name, heard := range map[string][]float32{
+		"a soft person":              atLevel(-45, newSpeaker(170).say(2)),
+		"a person":                   atLevel(-30, newSpeaker(210).say(2)),
+		"the echo, where none was":   delayed(agent, 80, 20)[11*FrameRate : 13*FrameRate],
+		"a soft person over an echo": add(atLevel(-40, newSpeaker(170).say(2)), delayed(agent, 80, 30)[11*FrameRate:13*FrameRate]),
+		"hiss":                       whiteNoise(1, 2, 0.001),
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			mic := concat(quiet(11), heard, quiet(2), heard, quiet(1))
+			quick, whole := NewEcho(), NewEcho()
+			left, behind := 0, false
+			for i := 0; i+FrameSize <= len(mic); i += FrameSize {
+				frame, playback := mic[i:i+FrameSize], agent[i:i+FrameSize]
+				expected := whole.Frame(frame, playback)
+				quick.d.Frame(frame)
+				if quick.Needless(quick.d) {
+					g.Expect(expected).To(gomega.BeTrue())
+					left, behind = left+1, true
+					continue
+				}
+				for n := EchoFrames; behind && n > 0; n-- {
+					quick.Play(agent[i-n*FrameSize : i-(n-1)*FrameSize])
+				}
+				behind = false
+				g.Expect(quick.FrameOf(quick.d, playback)).To(gomega.Equal(expected), "frame %d", i/FrameSize)
+			}
+			g.Expect(left).To(gomega.BeNumerically(">", 600), "frames that were left out")
+		})
+	}
+}

@@ -17,6 +17,8 @@ const (
 	minPlayoutDelay = 20 * time.Millisecond
 	// maxEchoDrift is how far the reference may be off before it is set again, in samples: the client's clock differs from the server's, and packets come in bursts.
 	maxEchoDrift = room.OutputRate * 60 / 1000
+	// frameOut is how many samples of the agent's audio a frame has.
+	frameOut = room.OutputRate / 1000 * frameMS
 )
 
 // echo finds the agent's own sound in incoming audio where the client's echo cancellation has left it: with a page that takes
@@ -27,8 +29,9 @@ type echo struct {
 	framer    voice.Framer
 	at        voice.Samples // the far-end position where the next 10 ms of the reference begin
 	idle      int           // frames since the agent was audible
+	behind    bool          // the judgement has not got the last frames of the reference
 
-	pcm       [room.OutputRate / 1000 * frameMS]int16
+	pcm       [frameOut]int16
 	scratch   []float32
 	resampled []float32
 }
@@ -51,23 +54,40 @@ func (e *echo) explains(d *voice.Detector, v InputView, late time.Duration) bool
 	default:
 		e.idle++
 	}
+	if e.judgement.Needless(d) { // a user who is muted costs little
+		e.behind = true
+		return true
+	}
 	delay := minPlayoutDelay + late
 	if v.Path != nil {
 		delay += v.Path.RoundTrip()
 	}
-	return e.judgement.FrameOf(d, e.reference(v.FarEnd, delay))
-}
-
-// reference returns the next 10 ms of what went out the given time ago, at the detector's rate; nil if that is not known.
-func (e *echo) reference(sent link.FarEndReader, ago time.Duration) []float32 {
-	due := sent.FarEndPosition() - voice.SamplesIn(ago.Milliseconds(), room.OutputRate) - voice.Samples(len(e.pcm))
+	due := v.FarEnd.FarEndPosition() - voice.SamplesIn(delay.Milliseconds(), room.OutputRate) - frameOut
+	if e.behind {
+		e.catchUp(v.FarEnd, due)
+	}
 	if off := e.at - due; off > maxEchoDrift || off < -maxEchoDrift {
 		e.at = due
 	}
+	return e.judgement.FrameOf(d, e.reference(v.FarEnd))
+}
+
+// catchUp gives the judgement what went out before the frame that is due. The first two of these frames have what the resampler and the framer had kept.
+func (e *echo) catchUp(sent link.FarEndReader, due voice.Samples) {
+	e.behind = false
+	const warm = 2
+	for n := voice.Samples(voice.EchoFrames + warm); n > 0; n-- {
+		e.at = due - n*frameOut
+		e.judgement.Play(e.reference(sent))
+	}
+}
+
+// reference returns the 10 ms that went out from e.at on, at the detector's rate, and moves on; nil if they are not known.
+func (e *echo) reference(sent link.FarEndReader) []float32 {
 	if !sent.ReadFarEnd(e.at, e.pcm[:]) {
 		return nil
 	}
-	e.at += voice.Samples(len(e.pcm))
+	e.at += frameOut
 	e.scratch = voice.PCM16ToFloat(e.scratch[:0], e.pcm[:])
 	e.resampled = e.down.Append(e.resampled[:0], e.scratch)
 	frame, rest := e.framer.Push(e.resampled)

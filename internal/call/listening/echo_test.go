@@ -15,13 +15,15 @@ import (
 
 // farEnd plays a recording to the client and keeps all of it.
 type farEnd struct {
-	pcm  []int16
-	sent voice.Samples
+	pcm   []int16
+	sent  voice.Samples
+	reads int
 }
 
 func (f *farEnd) FarEndPosition() voice.Samples { return f.sent }
 
 func (f *farEnd) ReadFarEnd(at voice.Samples, dst []int16) bool {
+	f.reads++
 	if at < 0 || at+voice.Samples(len(dst)) > f.sent {
 		return false
 	}
@@ -87,4 +89,41 @@ func TestTheAgentsEchoIsNoSpeech(t *testing.T) {
 		b.play(f, 220*time.Millisecond, quiet[:24*400])
 		b.g.Expect(b.in.listener.echo.idle).To(gomega.Equal(echoFrames))
 	})
+}
+
+// No echo is looked for in the digital silence of a user who is muted, once there is certainly none. A soft user is heard after it as early as where nothing is played.
+func TestNoEchoIsLookedForInDigitalSilence(t *testing.T) {
+	softly := scripted.Tones("wait a moment please")
+	for i := range softly {
+		softly[i] /= 20
+	}
+	agent := scripted.Tones("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen")
+	heard := func(far bool) (b *bench, f *farEnd, onset int) {
+		b, f = newBench(t, nil), &farEnd{pcm: append(agent, agent...)}
+		if b.view.AgentAudible = true; far {
+			b.view.FarEnd = f
+		}
+		say := func(pcm []int16) {
+			for ; len(pcm) >= 480; pcm = pcm[480:] {
+				f.sent += 480
+				b.speak(pcm[:480])
+			}
+		}
+		say(make([]int16, 24*4500))
+		before := f.reads
+		say(make([]int16, 24*1000))
+		b.g.Expect(f.reads).To(gomega.Equal(before))
+		b.seen = func(Frame) {
+			if len(b.events) == 0 {
+				onset = b.frames
+			}
+		}
+		say(softly)
+		return b, f, onset
+	}
+	b, f, over := heard(true)
+	_, _, alone := heard(false)
+	b.g.Expect(b.events).To(gomega.HaveExactElements("Onset", "Sustained"))
+	b.g.Expect(over).To(gomega.Equal(alone))
+	b.g.Expect(f.reads).To(gomega.BeNumerically(">", 400))
 }
