@@ -28,16 +28,12 @@ func New(total int64) *Budget { return &Budget{total: total, held: map[string]in
 
 // Take takes n for a principal, or nothing and returns ErrFull.
 func (b *Budget) Take(principal string, n int64) error {
-	if b == nil || n == 0 {
-		return nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.take(principal, n)
+	return Purse{Budget: b, Payer: principal}.take(n)
 }
 
-func (b *Budget) take(principal string, n int64) error {
-	if b.held[principal]+n > b.total-b.used-n {
+// take takes n if it leaves free as much as the principal then holds, so many times. The caller holds mu.
+func (b *Budget) take(principal string, n, times int64) error {
+	if (b.held[principal]+n)*times > b.total-b.used-n {
 		return ErrFull
 	}
 	b.used += n
@@ -52,7 +48,7 @@ func (b *Budget) Wait(done <-chan struct{}, principal string, n int64) error {
 	}
 	for {
 		b.mu.Lock()
-		if b.take(principal, n) == nil {
+		if b.take(principal, n, 1) == nil {
 			b.mu.Unlock()
 			return nil
 		}
@@ -127,6 +123,26 @@ type Account struct {
 type Purse struct {
 	*Budget
 	Payer string
+	spare bool
+}
+
+// spareTimes is how many times what its payer holds a spare Purse leaves free.
+const spareTimes = 3
+
+// Spare returns the Purse for what its owner can drop at any time. It takes less: one principal alone gets a quarter of all for it, and has another quarter for all else.
+func (p Purse) Spare() Purse { return Purse{p.Budget, p.Payer, true} }
+
+func (p Purse) take(n int64) error {
+	if p.Budget == nil || n == 0 {
+		return nil
+	}
+	times := int64(1)
+	if p.spare {
+		times = spareTimes
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.Budget.take(p.Payer, n, times)
 }
 
 // Open returns an Account that holds nothing. own is how much it may hold beside the budget.
@@ -142,7 +158,7 @@ func (a *Account) Take(n int64) error {
 	if a.over {
 		return ErrFull
 	}
-	err := a.purse.Take(a.purse.Payer, a.beyond(a.held+n)-a.beyond(a.held))
+	err := a.purse.take(a.beyond(a.held+n) - a.beyond(a.held))
 	if err == nil {
 		a.held += n
 	}

@@ -44,6 +44,22 @@ func TestShares(t *testing.T) {
 	g.Expect((*account.Budget)(nil).Take("one", 1<<40)).To(gomega.Succeed())
 }
 
+// TestWhatCanBeDroppedTakesLess: a spare Purse leaves its payer as much for what cannot be dropped as it has itself.
+func TestWhatCanBeDroppedTakesLess(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := account.Purse{Budget: account.New(120), Payer: "one"}
+	spare := p.Spare().Open(10)
+	g.Expect(spare.Take(41)).To(gomega.MatchError(account.ErrFull))
+	g.Expect(spare.Take(40)).To(gomega.Succeed(), "a quarter of all, and its own")
+	g.Expect(p.Open(0).Take(30)).To(gomega.Succeed())
+	g.Expect(p.Open(0).Take(1)).To(gomega.MatchError(account.ErrFull))
+	spare.Give(1)
+	g.Expect(spare.Take(1)).To(gomega.MatchError(account.ErrFull), "the others have it now")
+	spare.Close()
+	g.Expect(p.Held()).To(gomega.Equal(map[string]int64{"one": 30}))
+	g.Expect((account.Purse{}).Spare().Open(0).Take(1 << 40)).To(gomega.Succeed())
+}
+
 // TestWait checks that a principal waits until there is room for it, and no longer than it wants.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -226,6 +226,26 @@ func TestRefusedReconnects(t *testing.T) {
 	d.g.Expect(now).To(gomega.Equal(3))
 }
 
+// TestEventsForAReconnectCount checks that the events that are kept for clients which reconnect count for the share of their principal, and what a client gets whose oldest ones are gone.
+func TestEventsForAReconnectCount(t *testing.T) {
+	const total = 4 << 20
+	d := open(t, func(c *Config) { c.Keys, c.MessageMemory = keys(t), total })
+	address := d.serve() + "/v1/realtime"
+	p := d.connectExtended(address, key)
+	text := `{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"` + strings.Repeat("x", 100<<10) + `"}]}}`
+	var newest string
+	for range 16 { // each text is in two events
+		p.send(text)
+		newest = p.next("conversation.item.done").ID()
+	}
+	d.g.Expect(d.h.messages.Held()["key desk"]).To(gomega.And(gomega.BeNumerically(">", total/8), gomega.BeNumerically("<=", total/4)))
+	d.g.Expect(p.ws.CloseNow()).To(gomega.Succeed())
+	d.connectRefused(p.reconnectURL(address, p.last), key, http.StatusGone, "resume_lost")
+	d.connect(p.reconnectURL(address, newest), key).next("antiphon.ack")
+	d.g.Expect(d.h.Close(t.Context())).To(gomega.Succeed())
+	d.g.Expect(d.h.messages.Held()).To(gomega.BeEmpty())
+}
+
 // TestReconnectWhileAnotherOneEnds checks that a client that comes back while the server is not done with the client's former attempt waits
 // for that, and is not refused.
 func TestReconnectWhileAnotherOneEnds(t *testing.T) {

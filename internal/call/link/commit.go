@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -14,6 +15,7 @@ import (
 // Limits of the events that are withheld.
 const (
 	maxWithheld = 4096
+	ownWithheld = 1 << 20         // bytes beside the memory that all connections share
 	commitLimit = 2 * time.Second // how long Close waits for them
 )
 
@@ -22,9 +24,10 @@ type commit struct {
 	on       bool
 	stored   uint64 // the number of the newest event that is stored
 	withheld []withheldEvent
-	mute     bool          // nothing goes out any more
-	failed   error         // why a withheld event could not be sent; the next Send returns it
-	empty    chan struct{} // closed when nothing is withheld; nil while nobody waits
+	memory   *account.Account // for their texts
+	mute     bool             // nothing goes out any more
+	failed   error            // why a withheld event could not be sent; the next Send returns it
+	empty    chan struct{}    // closed when nothing is withheld; nil while nobody waits
 }
 
 // withheldEvent is an event that waits, and the function to call once it is on its way.
@@ -42,7 +45,7 @@ func (c *commit) withhold(e Event, sent func(), reconnects bool) (waits bool, er
 		return false, c.failed
 	case !c.on || !reconnects && len(c.withheld) == 0 || len(c.withheld) == 0 && e.Number <= c.stored:
 		return false, nil
-	case len(c.withheld) >= maxWithheld:
+	case len(c.withheld) >= maxWithheld, c.memory.Take(int64(len(e.Text))) != nil:
 		return false, ErrBackpressure
 	}
 	c.withheld = append(c.withheld, withheldEvent{e, sent})
@@ -64,6 +67,7 @@ func (h *Hub) Committed(number uint64) {
 	c.stored = max(c.stored, number)
 	n := 0
 	for n < len(c.withheld) && c.withheld[n].event.Number <= c.stored {
+		c.memory.Give(int64(len(c.withheld[n].event.Text)))
 		if err := h.pass(c.withheld[n].event, c.withheld[n].sent); err != nil && c.failed == nil && !errors.Is(err, ErrTooLarge) {
 			c.failed = err
 		}
@@ -78,6 +82,7 @@ func (h *Hub) Mute() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.commit.mute, h.commit.withheld = true, nil
+	h.commit.memory.Close()
 	h.commit.settle()
 }
 

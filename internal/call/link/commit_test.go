@@ -10,6 +10,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/env"
 )
 
@@ -93,6 +94,29 @@ func TestEventsThatWaitForTheStoreAreBounded(t *testing.T) {
 	h.Committed(maxWithheld)
 	g.Expect(c.ids).To(gomega.HaveLen(maxWithheld))
 	g.Expect(h.Close()).To(gomega.Succeed())
+}
+
+// TestEventsThatWaitForTheStoreShareMemory: large events wait only while their principal has memory.
+func TestEventsThatWaitForTheStoreShareMemory(t *testing.T) {
+	g := gomega.NewWithT(t)
+	budget := account.New(4 << 20)
+	h := NewHub(env.System(), &notingConnection{}, func() bool { return true })
+	h.ShareMemory(account.Purse{Budget: budget, Payer: "desk"})
+	h.WithholdUncommitted()
+	send := func(n uint64) error {
+		e := numbered(1, n)
+		e.Text = make([]byte, 1<<20)
+		return h.Send(e, nil)
+	}
+	for n := range uint64(3) { // its own one, and half of the budget
+		g.Expect(send(n + 1)).To(gomega.Succeed())
+	}
+	g.Expect(send(4)).To(gomega.MatchError(ErrBackpressure))
+	h.Committed(1)
+	g.Expect(send(4)).To(gomega.Succeed())
+	h.Mute()
+	g.Expect(h.Close()).To(gomega.Succeed())
+	g.Expect(budget.Held()).To(gomega.BeEmpty())
 }
 
 func TestEventsAfterTheLossOfAProcess(t *testing.T) {

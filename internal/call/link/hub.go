@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -73,6 +74,18 @@ func NewHub(e env.Env, c Connection, reconnects func() bool) *Hub {
 	h.replay = newReplayBuffer(h.output == nil)
 	h.connection, h.can = c, Resolve(c)
 	return h
+}
+
+// ShareMemory charges a budget for the events that wait to be stored, or are kept for a client that reconnects, until Close.
+func (h *Hub) ShareMemory(p account.Purse) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.commit.memory = p.Open(ownWithheld)
+	kept := h.replay.events
+	h.replay.events, h.replay.bytes, h.replay.memory = nil, 0, p.Spare().Open(ownReplay)
+	for _, e := range kept {
+		h.replay.add(e, true)
+	}
 }
 
 func (h *Hub) Output() Output { return h.output }
@@ -290,6 +303,8 @@ func (h *Hub) Close() error {
 	h.awaitCommit()
 	h.mu.Lock()
 	h.closed = true
+	h.commit.memory.Close()
+	h.replay.memory.Close()
 	connection, former := h.connection, h.former
 	left := slices.Clone(h.sidebands)
 	for _, s := range left {

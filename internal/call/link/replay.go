@@ -2,7 +2,11 @@ package link
 
 // The replay buffer: keeps the newest events that were sent, for a client that reconnects.
 
-import "time"
+import (
+	"time"
+
+	"github.com/antiphon-rt/antiphon/internal/account"
+)
 
 // Limits of the replay buffer. The queue of a data channel has the same bounds (rtc.Config), so that all of the events fit there.
 const (
@@ -11,6 +15,8 @@ const (
 	// Over a WebSocket, where events contain audio.
 	maxReplayWithAudio      = 4000
 	maxReplayWithAudioBytes = 4 << 20
+	// ownReplay is how much of the bytes is beside the memory that all connections share: about all events of a call over WebRTC, and 8 s of audio.
+	ownReplay = 512 << 10
 	// replayBeforeHello is how many events are kept for a client that has not said yet that it can reconnect.
 	replayBeforeHello = 16
 	// surelySeen is how long after an event was sent a client whose connection still stands has it for certain: the transports find a connection
@@ -21,10 +27,11 @@ const (
 // replayBuffer keeps the newest events of a call, bounded by their number and bytes, and by their age while the client is connected.
 type replayBuffer struct {
 	maxEvents, maxBytes int
-	events              []Event // oldest first
-	bytes               int     // the size of their texts
-	incomplete          bool    // the oldest events are forgotten
-	old                 int     // how many of the events were sent before since
+	memory              *account.Account // for the texts of events
+	events              []Event          // oldest first
+	bytes               int              // the size of their texts
+	incomplete          bool             // the oldest events are forgotten
+	old                 int              // how many of the events were sent before since
 	since               time.Time
 	// restored: another process sent the oldest events, and a journal had them. events has all numbered events whose number is above base.
 	restored bool
@@ -38,8 +45,16 @@ func newReplayBuffer(withAudio bool) replayBuffer {
 	return replayBuffer{maxEvents: maxReplay, maxBytes: maxReplayBytes}
 }
 
-// add keeps e and forgets the oldest events above the limits. reconnects says that the client can reconnect.
+// add keeps e and forgets the oldest events above the limits, and for which the client's principal has no memory. reconnects says that the client can reconnect.
 func (b *replayBuffer) add(e Event, reconnects bool) {
+	e.Session = nil // the text has it
+	for b.memory.Take(int64(len(e.Text))) != nil {
+		if len(b.events) == 0 {
+			b.base, b.incomplete = max(b.base, e.Number), true
+			return
+		}
+		b.forget(1)
+	}
 	b.events = append(b.events, e)
 	b.bytes += len(e.Text)
 	limit := b.maxEvents
@@ -55,6 +70,7 @@ func (b *replayBuffer) add(e Event, reconnects bool) {
 func (b *replayBuffer) forget(n int) {
 	for i, e := range b.events[:n] {
 		b.bytes -= len(e.Text)
+		b.memory.Give(int64(len(e.Text)))
 		b.base = max(b.base, e.Number)
 		b.events[i] = Event{}
 	}

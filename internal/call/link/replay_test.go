@@ -12,6 +12,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -108,4 +109,50 @@ func TestAnEventIsAsLargeAsItsText(t *testing.T) {
 		text := Encode(&wire.ResponseOutputTextDelta{Delta: strings.Repeat("a", 10*n)}).Text
 		g.Expect(text).To(gomega.HaveCap(cap(bytes.Clone(text))))
 	}
+}
+
+// TestKeptEventsShareMemory: what all calls of a principal keep for clients that reconnect leaves room to others, and to what else the principal needs. The oldest events of a call go first.
+func TestKeptEventsShareMemory(t *testing.T) {
+	g := gomega.NewWithT(t)
+	const each, most = 100 << 10, 16 << 20
+	budget := account.New(most)
+	call := func(payer string) (*Hub, string) {
+		h := NewHub(env.System(), sinkConnection{}, func() bool { return true })
+		h.ShareMemory(account.Purse{Budget: budget, Payer: payer})
+		first := fmt.Sprint(payer, " 0")
+		for n := range maxReplayBytes / each {
+			_ = h.Send(Event{ID: fmt.Sprint(payer, " ", n), Text: make([]byte, each), Session: &wire.Session{}}, nil)
+		}
+		return h, first
+	}
+	var calls []*Hub
+	var first string
+	for range 10 {
+		h, id := call("greedy")
+		calls, first = append(calls, h), id
+	}
+	g.Expect(budget.Held()["greedy"]).To(gomega.And(gomega.BeNumerically(">", most/5), gomega.BeNumerically("<=", most/4)))
+	last := calls[9]
+	g.Expect(last.Kept()).To(gomega.BeNumerically("~", ownReplay, each), "it has what is its own")
+	g.Expect(last.replay.events[0].Session).To(gomega.BeNil(), "the text has it")
+	g.Expect(last.Reserve(first)).To(gomega.MatchError(ErrReplayLost))
+	g.Expect(last.Reserve(last.replay.events[0].ID)).To(gomega.Succeed())
+	g.Expect(calls[0].Reserve(first)).To(gomega.Succeed(), "it was there first")
+
+	modest, id := call("modest")
+	g.Expect(modest.Reserve(id)).To(gomega.Succeed(), "another principal has room")
+	g.Expect(budget.Take("greedy", most/8)).To(gomega.Succeed(), "and for its other needs greedy has room, too")
+	budget.Give("greedy", most/8)
+
+	_ = last.Send(Event{ID: "large", Text: make([]byte, most)}, nil)
+	g.Expect(last.replay.events).To(gomega.BeEmpty())
+	_ = last.Send(Event{ID: "next"}, nil)
+	_, kept := last.replay.after("large")
+	g.Expect(kept).To(gomega.BeFalse())
+	_, kept = last.replay.after("")
+	g.Expect(kept).To(gomega.BeFalse())
+	for _, h := range append(calls, modest) {
+		_ = h.Close()
+	}
+	g.Expect(budget.Held()).To(gomega.BeEmpty())
 }
