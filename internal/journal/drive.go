@@ -12,7 +12,8 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/env"
 )
 
-// leastTail is how many bytes of records may follow a State before the State is written again. It is also at least the size of the State.
+// leastTail is how many bytes of records may follow a State before the State is written again. It is also at least the size of the State. The State is also written again in
+// place of records of half its size: so the log has large settings once, however often they change.
 const leastTail = 128 << 10
 
 // A call whose journal has at most modest bytes takes its room in any case. A larger one grows only while the journals take at most half of the room of all, so that a few
@@ -169,7 +170,7 @@ func (w *Writer) pause(closing, due <-chan struct{}) {
 func (w *Writer) append(ctx context.Context, whole bool) {
 	w.mu.Lock()
 	to, waiting := w.known.recorded, w.queue.waiting
-	whole = whole || w.queue.whole || len(waiting) == 0 || w.at.last == 0 || w.at.former || w.at.size > max(leastTail, 2*w.at.state)
+	whole = whole || w.queue.whole || len(waiting) == 0 || w.at.last == 0 || w.at.former || w.at.size > max(leastTail, 2*w.at.state) || w.queue.bytes > max(leastTail, w.at.state/2)
 	records := make([]Record, 0, len(waiting))
 	if whole {
 		records = append(records, Record{State: w.state.clone()})
@@ -213,7 +214,7 @@ func (w *Writer) answer(to journal.Record, err error) {
 	}
 }
 
-var errTooLarge = errors.New("it is larger than a journal may be; images and long texts count")
+var errTooLarge = errors.New("it is larger than a journal may be; settings, images and long texts count")
 
 // store appends records to the log, of which the newest has the number to. After an error it is not known what the log has.
 func (w *Writer) store(ctx context.Context, records []Record, to journal.Record) error {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/journal"
 	"github.com/antiphon-rt/antiphon/internal/journal/journaltest"
+	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // TestALargeCallLeavesRoomToOthers: while the journals take more than half of the room, a large call may not grow, and a small one may. A large one that is taken over, or that gets smaller, is journalled.
@@ -57,6 +58,30 @@ func TestALargeCallLeavesRoomToOthers(t *testing.T) {
 		next.Close()
 		_, err = book.Find(t.Context(), token)
 		g.Expect(err).To(gomega.MatchError(journal.ErrUnknown), "its end takes its room in any case: the journal is removed")
+	})
+}
+
+// TestLargeSettingsAreStoredOnce: however often a client changes large settings, the journal of its call has them once.
+func TestLargeSettingsAreStoredOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most, size = 64 << 20, 1 << 20
+		g, log := gomega.NewWithT(t), &journaltest.Log{}
+		view := &journaltest.View{Log: log, Most: most}
+		o := started(journal.New(journal.Config{Log: view}).Begin(token, nil))
+		defer o.Close()
+		set := func(n int) *wire.Session {
+			return &wire.Session{Type: "realtime", Instructions: fmt.Sprint(n, strings.Repeat("x", size))}
+		}
+		first := whole()
+		first.State.Settings = *set(0)
+		o.Record(first)
+		for n := range 20 {
+			o.Record(journal.Record{Settings: set(n), Events: []journal.Event{said(uint64(n + 1))}})
+			synctest.Wait()
+			left, err := view.Left(t.Context())
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(most-left).To(gomega.BeNumerically("<", size*3/2), "after %d changes", n+1)
+		}
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/coord/journal"
 	"github.com/antiphon-rt/antiphon/internal/env"
+	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // Limits of a Writer.
@@ -301,9 +302,10 @@ type queue struct {
 	free    uint64 // all events up to this number may go to the client
 }
 
-// numbered is a record with its number.
+// numbered is a record with its number, and about its size in bytes.
 type numbered struct {
 	number journal.Record
+	bytes  int
 	Record
 }
 
@@ -317,7 +319,8 @@ type heldRecord struct {
 // add takes a record that was made at a time. newest is the number of the newest event.
 func (q *queue) add(n journal.Record, r Record, newest uint64, at time.Time) {
 	if !q.whole {
-		q.waiting, q.bytes = append(q.waiting, numbered{n, r}), q.bytes+size(r)
+		bytes := size(r)
+		q.waiting, q.bytes = append(q.waiting, numbered{n, bytes, r}), q.bytes+bytes
 	}
 	if len(q.waiting) > maxWaiting || q.bytes > maxWaitingBytes {
 		q.forget()
@@ -340,6 +343,9 @@ func size(r Record) (n int) {
 			n += len(c.Text) + len(c.ImageURL)
 		}
 	}
+	if r.Settings != nil {
+		n += len(wire.AppendSession(nil, r.Settings))
+	}
 	return n + 256
 }
 
@@ -350,7 +356,7 @@ func (q *queue) forget() { q.waiting, q.bytes, q.whole = nil, 0, true }
 func (q *queue) stored(to journal.Record) {
 	n := 0
 	for n < len(q.waiting) && q.waiting[n].number <= to {
-		q.bytes -= size(q.waiting[n].Record)
+		q.bytes -= q.waiting[n].bytes
 		n++
 	}
 	q.waiting = slices.Delete(q.waiting, 0, n)
