@@ -161,13 +161,22 @@ func (h *Handler) charge(who requester) *problem {
 	return nil
 }
 
+// charges takes one request from the payer's budget before next. A request that the server cannot answer now (503) costs nothing.
+func (h *Handler) charges(payer requester, next func() *problem) *problem {
+	if p := h.charge(payer); p != nil {
+		return p
+	}
+	p := next()
+	if p != nil && p.Status == http.StatusServiceUnavailable {
+		h.budgets.GiveBack(payer.budget())
+	}
+	return p
+}
+
 // begins returns an endpoint that takes one request from the requester's budget before next.
 func (h *Handler) begins(next endpoint) endpoint {
 	return fresh(func(w http.ResponseWriter, r *http.Request, who requester) *problem {
-		if p := h.charge(who); p != nil {
-			return p
-		}
-		return next(w, r, who)
+		return h.charges(who, func() *problem { return next(w, r, who) })
 	})
 }
 

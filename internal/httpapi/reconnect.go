@@ -37,10 +37,7 @@ func (h *Handler) opensCall(anew, again endpoint) endpoint {
 		if token == "" {
 			return begins(w, r, who)
 		}
-		if p := h.charge(h.payer(token, who)); p != nil {
-			return p
-		}
-		return again(w, r, who)
+		return h.charges(h.payer(token, who), func() *problem { return again(w, r, who) })
 	}
 }
 

@@ -101,6 +101,24 @@ func TestAnExpiredSecretsReconnectIsCharged(t *testing.T) {
 	d.refused(d.ask(http.MethodPost, "/v1/realtime/client_secrets", nil, withKey...), http.StatusTooManyRequests, "rate_limit_exceeded", "")
 }
 
+// TestARequestThatGets503CostsNothing: a principal can ask again for what the server could not do, as often as before.
+func TestARequestThatGets503CostsNothing(t *testing.T) {
+	bucket := &sharedSecrets{values: map[string][]byte{}}
+	d := open(t, func(c *Config) { c.Keys, c.SecretBucket, c.Rates = keys(t), bucket, Rates{RequestsPerMinute: 8} })
+	value := d.secret(`{}`)
+	bucket.change(0, errors.New("away"))
+	for range 20 {
+		w := d.ask(http.MethodPost, "/v1/realtime/client_secrets", nil, withKey...)
+		d.g.Expect(w.Code).To(gomega.Equal(http.StatusServiceUnavailable), w.Body.String())
+		d.g.Expect(d.offered("/v1/realtime/calls", value).Code).To(gomega.Equal(http.StatusServiceUnavailable))
+	}
+	bucket.change(0, nil)
+	for range 8 - 1 {
+		d.secret(`{}`)
+	}
+	d.refused(d.ask(http.MethodPost, "/v1/realtime/client_secrets", nil, withKey...), http.StatusTooManyRequests, "rate_limit_exceeded", "")
+}
+
 // While the store of client secrets is away, a secret begins no call, and it still ends the call that it has begun.
 func TestASecretWhoseStoreIsAway(t *testing.T) {
 	bucket := &sharedSecrets{values: map[string][]byte{}}

@@ -249,7 +249,7 @@ type sharedSecrets struct {
 	away   error         // why it does not answer
 }
 
-// change has the bucket go by a clock that is ahead of the real one, and answer a Get with an error.
+// change has the bucket go by a clock that is ahead of the real one, and answer Get and Update with an error.
 func (b *sharedSecrets) change(ahead time.Duration, away error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -274,7 +274,7 @@ func (b *sharedSecrets) Update(_ context.Context, key string, value []byte, _ ui
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.values[key] = value
-	return 1, nil
+	return 1, b.away
 }
 
 func (b *sharedSecrets) Delete(context.Context, string) error   { return nil }

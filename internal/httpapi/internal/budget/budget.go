@@ -63,6 +63,16 @@ func (b *budget) Begin() (wait time.Duration, ok bool) {
 	return 0, true
 }
 
+// giveBack undoes Begin.
+func (b *budget) giveBack() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.requests != nil {
+		b.requests.Take(-1)
+	}
+	b.used.Requests -= min(b.used.Requests, 1) // the budget may have begun anew meanwhile
+}
+
 // short returns how long to wait until there is a request; 0 if there is one.
 func (b *budget) short() (wait time.Duration) {
 	b.mu.Lock()
@@ -163,6 +173,17 @@ func (b *Budgets) Charge(of Payer) (wait time.Duration, ok bool) {
 		return 0, true
 	}
 	return own.Begin()
+}
+
+// GiveBack undoes Charge.
+func (b *Budgets) GiveBack(of Payer) {
+	switch own := b.Limiter(of).(type) {
+	case *budget:
+		own.giveBack()
+	case part:
+		own.own.giveBack()
+		own.whole.giveBack()
+	}
 }
 
 // Used returns what was taken from the budget of each principal, without what other servers have taken.

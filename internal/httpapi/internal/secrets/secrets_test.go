@@ -92,7 +92,7 @@ func TestSecretStoreIsBounded(t *testing.T) {
 		v = NewStore(nil)
 		one := idOf("desk", 512<<10)
 		fill(v, "desk", maxBytes/one.size(), 512<<10)
-		_, bytes := v.counts()
+		_, _, bytes := v.counts()
 		g.Expect(maxBytes - bytes).To(gomega.BeNumerically("<", one.size()))
 		v.known[idOf("desk", maxBytes-bytes-overhead-sizeUnit)] = time.Now().Add(time.Hour).Unix() // now it is full to the last unit
 		value, _, _ = create(v, "desk", time.Minute)
@@ -113,9 +113,18 @@ func TestSecretsOfAGreedyPrincipalMakeRoom(t *testing.T) {
 		g.Expect(stale).To(gomega.MatchError(ErrExpired), "it made room")
 		_, _, stale = find(v, modest)
 		g.Expect(stale).To(gomega.BeNil())
-		counts, _ := v.counts()
+		counts, _, _ := v.counts()
 		g.Expect(v.known).To(gomega.HaveLen(Max))
 		g.Expect(counts).To(gomega.ConsistOf(Max-1, 1))
+
+		v = NewStore(nil)
+		fill(v, "greedy", maxBytes/idOf("greedy", 512<<10).size(), 512<<10)
+		fill(v, "modest", 300, 0) // more secrets, in fewer bytes
+		modest, _, _ = create(v, "modest", time.Minute)
+		g.Expect(modest).NotTo(gomega.BeEmpty(), "who has most bytes makes room")
+		counts, _, _ = v.counts()
+		g.Expect(counts).To(gomega.HaveLen(2))
+		g.Expect(counts[idOf("modest", 0).owner()]).To(gomega.Equal(301))
 
 		v = NewStore(nil)
 		create(v, "greedy", time.Minute)

@@ -173,7 +173,7 @@ func (v *Store) now(ctx context.Context) time.Time {
 	return time.Now()
 }
 
-// Create creates a secret. expires is in seconds since 1970. With ErrTooMany, wait says after how long there will be room. When there are as many secrets as there may be and another principal has more, that principal loses the one that expires next.
+// Create creates a secret. expires is in seconds since 1970. With ErrTooMany, wait says after how long there will be room. When there are as many secrets, or as many bytes of them, as there may be and another principal has more, that principal loses the one that expires next. A secret that is not created counts for nobody.
 func (v *Store) Create(ctx context.Context, made New) (value string, expires int64, wait time.Duration, err error) {
 	text, err := encode(stored{Principal: made.Principal, Session: made.Session})
 	if err != nil {
@@ -185,6 +185,8 @@ func (v *Store) Create(ctx context.Context, made New) (value string, expires int
 	defer v.places.Give(made.Principal, 1)
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
+	var doubtful string
+	defer func() { v.remove(ctx, doubtful) }()
 	select {
 	case v.creating <- struct{}{}:
 		defer func() { <-v.creating }()
@@ -200,10 +202,21 @@ func (v *Store) Create(ctx context.Context, made New) (value string, expires int
 		return "", 0, wait, err
 	}
 	if _, err := v.bucket.Update(ctx, keyOf(id, expires), text, 0); err != nil {
+		doubtful = keyOf(id, expires)
 		return "", 0, 0, unavailable(err)
 	}
 	v.known[id] = expires
 	return v.value(id, expires), expires, 0, nil
+}
+
+// remove removes a secret that nobody has got: the store may have it, although it has not answered in time. Without that it would count for its principal until it expires.
+func (v *Store) remove(ctx context.Context, key string) {
+	if key == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
+	defer cancel()
+	_ = v.bucket.Delete(ctx, key) // it counts until it expires
 }
 
 // unavailable returns an error of the bucket as an ErrUnavailable.
@@ -237,18 +250,22 @@ func (v *Store) makeRoom(ctx context.Context, made ID, most int, now time.Time) 
 	until := func(id ID) time.Duration { return time.Unix(v.known[id], 0).Sub(now) }
 	all := func(ID) bool { return true }
 	of := func(owner [ownerSize]byte) func(ID) bool { return func(id ID) bool { return id.owner() == owner } }
-	counts, sizes := v.counts()
+	counts, sizes, size := v.counts()
 	if counts[made.owner()] >= most {
 		return until(v.next(of(made.owner()))), ErrTooMany
 	}
-	for len(v.known) >= Max || sizes+made.size() > maxBytes {
+	for len(v.known) >= Max || size+made.size() > maxBytes {
+		held, more := sizes, made.size() // who has most of what is short makes room
+		if len(v.known) >= Max {
+			held, more = counts, 1
+		}
 		var greedy [ownerSize]byte
-		for owner, n := range counts {
-			if n > counts[greedy] {
+		for owner, n := range held {
+			if n > held[greedy] {
 				greedy = owner
 			}
 		}
-		if counts[greedy] <= counts[made.owner()]+1 {
+		if held[greedy] <= held[made.owner()]+more {
 			return until(v.next(all)), ErrTooMany
 		}
 		last := v.next(of(greedy))
@@ -257,19 +274,21 @@ func (v *Store) makeRoom(ctx context.Context, made ID, most int, now time.Time) 
 		}
 		delete(v.known, last)
 		counts[greedy]--
-		sizes -= last.size()
+		sizes[greedy] -= last.size()
+		size -= last.size()
 	}
 	return 0, nil
 }
 
-// counts returns how many secrets each principal has, and the size of all.
-func (v *Store) counts() (of map[[ownerSize]byte]int, size int) {
-	of = map[[ownerSize]byte]int{}
+// counts returns how many secrets each principal has, their size, and the size of all.
+func (v *Store) counts() (of, sizes map[[ownerSize]byte]int, size int) {
+	of, sizes = map[[ownerSize]byte]int{}, map[[ownerSize]byte]int{}
 	for id := range v.known {
 		of[id.owner()]++
+		sizes[id.owner()] += id.size()
 		size += id.size()
 	}
-	return of, size
+	return of, sizes, size
 }
 
 // next returns the secret that expires first of those for which matches is true.

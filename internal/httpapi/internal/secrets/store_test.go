@@ -154,7 +154,7 @@ func TestSharedSecretsAreBounded(t *testing.T) {
 	modest, _, _ := create(v, "modest", time.Minute)
 	g.Expect(modest).NotTo(gomega.BeEmpty())
 	g.Expect(v.known).To(gomega.HaveLen(Max))
-	counts, _ := v.counts()
+	counts, _, _ := v.counts()
 	greedy := idOf("greedy", 0)
 	g.Expect(counts[greedy.owner()]).To(gomega.Equal(Max - 2))
 
@@ -180,6 +180,26 @@ func TestTheStoreOfSecretsIsAway(t *testing.T) {
 	v.GiveBack(t.Context(), s)
 	_, known, _ = find(v, "ek_of_nobody")
 	g.Expect(known).To(gomega.BeFalse())
+}
+
+// lateBucket is a Bucket that stores a value, and does not say so in time.
+type lateBucket struct{ *fakeBucket }
+
+func (b lateBucket) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	_, err := b.fakeBucket.Update(ctx, key, value, revision)
+	<-ctx.Done()
+	return 0, errors.Join(err, ctx.Err())
+}
+
+// TestASecretThatIsRefusedDoesNotCount: if the store answers too late, nobody has the secret, and it takes no place of its principal.
+func TestASecretThatIsRefusedDoesNotCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, in := gomega.NewWithT(t), newFake()
+		_, _, _, err := NewStore(lateBucket{in}).Create(t.Context(), New{Principal: "desk", Lifetime: time.Hour, Most: 1})
+		g.Expect(err).To(gomega.MatchError(ErrUnavailable))
+		_, _, _, err = NewStore(in).Create(t.Context(), New{Principal: "desk", Lifetime: time.Hour, Most: 1})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+	})
 }
 
 // TestOnePrincipalDoesNotHoldUpTheReadersOfAnother checks that a server reads few secrets of a principal at a time, and others beside them.
