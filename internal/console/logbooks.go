@@ -21,7 +21,6 @@ const (
 	maxLogbooks = 200
 	maxMoments  = 5000 // of a logbook
 	maxReading  = 20 * time.Second
-	suffix      = ".logbook"
 )
 
 // Moment is an event of a recorded session that has led to something.
@@ -46,17 +45,13 @@ func noLogbook() *answer.Problem {
 
 // logbooks answers with the names of the logbooks, the newest first.
 func (c *Console) logbooks(w http.ResponseWriter, _ *http.Request) *answer.Problem {
-	names := []string{}
-	files, err := os.ReadDir(c.cfg.Logbooks) // sorted by name, and so by time
+	names, err := logbook.In(c.cfg.Logbooks)
 	if c.cfg.Logbooks == "" || err != nil {
 		return noLogbook()
 	}
-	for _, f := range slices.Backward(files) {
-		if f.Type().IsRegular() && strings.HasSuffix(f.Name(), suffix) && len(names) < maxLogbooks {
-			names = append(names, f.Name())
-		}
-	}
-	answer.JSON(w, http.StatusOK, names)
+	newest := append([]string{}, names[max(0, len(names)-maxLogbooks):]...)
+	slices.Reverse(newest)
+	answer.JSON(w, http.StatusOK, newest)
 	return nil
 }
 
@@ -67,7 +62,7 @@ func (c *Console) logbook(w http.ResponseWriter, r *http.Request) *answer.Proble
 	}
 	defer c.reading.Unlock()
 	name := r.PathValue("name")
-	if c.cfg.Logbooks == "" || !strings.HasSuffix(name, suffix) {
+	if c.cfg.Logbooks == "" || !logbook.Named(name) {
 		return noLogbook()
 	}
 	f, err := os.OpenInRoot(c.cfg.Logbooks, name)
