@@ -143,7 +143,7 @@ func openModels(t *testing.T, m *modelServer) *house {
 	g := gomega.NewWithT(t)
 	f, err := config.Parse("antiphon.yaml", []byte(strings.ReplaceAll(`
 stt: {kind: scripted}
-llm: {kind: openai, url: URL, model: m, timeout: {first_byte: 500ms, idle: 500ms}}
+llm: {kind: openai, url: URL, model: m, timeout: {first_byte: 3s, idle: 3s}}
 tts: {kind: openai, url: URL, timeout: {first_byte: 5s, idle: 5s}}
 `, "URL", m.url)), nil)
 	g.Expect(err).NotTo(gomega.HaveOccurred())

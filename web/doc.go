@@ -43,6 +43,7 @@
 //	#copy-transcript, #save-transcript  once something has been said
 //	#install              shown while the browser can install the page as an app
 //	#settings             the drawer (drawer.html, read by page/settings.js): a field for each of Settings, by its name
+//	#record               in the drawer: starts and saves a recording (page/record.js); data-recording of the page's root element says that one is made
 //	#text, #send          the field to write in and its button
 //	.suggestion           something to say, while nothing has been said
 //	#components > li      data-state (a ComponentState), data-stage

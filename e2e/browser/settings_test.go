@@ -146,6 +146,36 @@ func TestTheTranscriptCanBeTakenAway(t *testing.T) {
 	p.hangUp()
 }
 
+// The user can record both sides of a call: each has a channel of its own, and the file is the user's alone.
+func TestACallIsRecordedOnRequest(t *testing.T) {
+	t.Parallel()
+	g := matching(t)
+	s := scriptedServer(t, g)
+	p := open(t, g, launch(t, g, rig.Options{}), s.URL)
+	p.evaluates(`(() => {
+		URL.createObjectURL = (blob) => {
+			blob.arrayBuffer().then((bytes) => new AudioContext().decodeAudioData(bytes)).then((sound) => {
+				globalThis.loudest = [0, 1].map((side) => sound.getChannelData(side).reduce((most, at) => Math.max(most, Math.abs(at)), 0));
+			});
+			return "#";
+		};
+		HTMLAnchorElement.prototype.click = function () { globalThis.named = this.download; };
+		return document.querySelector("#record").disabled;
+	})()`)
+	p.call()
+	g.Expect(p.Press(`[popovertarget="settings"]`)).To(gomega.Succeed())
+	p.evaluates(`!document.querySelector("#record").disabled`)
+	g.Expect(p.Press("#record")).To(gomega.Succeed())
+	p.evaluates(`document.documentElement.hasAttribute("data-recording")`)
+	g.Expect(p.Key(kb.Escape)).To(gomega.Succeed())
+	p.saysAll(tones(t, g, "good evening"))
+	p.answered("You said: good evening")
+	p.reaches("listening")
+	p.hangUp()
+	p.evaluates(`!document.documentElement.hasAttribute("data-recording") && globalThis.named?.endsWith(".webm")`)
+	p.evaluates(`globalThis.loudest?.every((peak) => peak > 0.01)`)
+}
+
 // The browser can install the page as an app, and the page offers it while the browser can.
 func TestThePageIsOfferedAsAnApp(t *testing.T) {
 	t.Parallel()

@@ -129,10 +129,12 @@ export class BasePeer {
     this.source(input, source);
   }
 
-  // source connects an audio node to an input of the capture worklet, in place of the one before.
+  // source connects an audio node to an input of the capture worklet, in place of the one before. A page may have the host told of both nodes.
   source(input, source) {
-    this.#sources[input]?.disconnect();
+    const before = this.#sources[input];
+    before?.disconnect();
     this.#sources[input] = source;
+    this.host.sourced?.(input, source, before);
     if (this.#node) source?.connect(this.#node, 0, input);
   }
 

@@ -2,6 +2,7 @@
 // for as long as the page is open, so an end is a fault, after which nothing on the page answers.
 
 import { folder, load } from "../../sdk/npm/program.js";
+import { sourced } from "./record.js";
 import { settings } from "./settings.js";
 import "./transcript.js";
 
@@ -18,6 +19,7 @@ const stored = (f) => {
 
 const host = {
   ...settings,
+  sourced,
   key: () => stored((storage) => storage.getItem("antiphon-key")),
   keepKey: (key) => stored((storage) => storage.setItem("antiphon-key", key)),
 };
