@@ -12,6 +12,7 @@ require (
 	github.com/ebitengine/purego v0.11.3
 	github.com/emiago/sipgo v1.7.3
 	github.com/evanw/esbuild v0.28.2
+	github.com/gotranspile/g722 v0.0.0-20240123003956-384a1bb16a19
 	github.com/icholy/digest v1.2.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/nats-io/nats-server/v2 v2.15.2

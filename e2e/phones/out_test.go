@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -104,16 +103,19 @@ func TestCallsOutThatAreRefused(t *testing.T) {
 
 // A telephone of others answers by itself, and plays what the agent says.
 func TestCallsOutToBaresip(t *testing.T) {
-	t.Parallel()
-	h, at, key := outgoing(t)
-	folder := t.TempDir()
-	h.speech(filepath.Join(folder, "in.wav"), rate["PCMU"])
-	h.softphone(folder, "PCMU", at, "<sip:+4930123@127.0.0.1>;answermode=auto")
-	heard := h.plays(folder, func() {
-		status, body := h.calls(key, "+4930123")
-		h.g.Expect(status).To(gomega.Equal(http.StatusCreated), "%v", body)
-	})
-	h.g.Expect(h.recorded()).To(gomega.ContainSubstring(`"transcript":"Hello"`))
-	h.g.Expect(loudest(heard)).To(gomega.BeNumerically(">", 1000), "the telephone plays the agent")
-	h.g.Expect(h.Stop()).To(gomega.Succeed())
+	for _, codec := range []string{"PCMU", "G722"} {
+		t.Run(codec, func(t *testing.T) {
+			t.Parallel()
+			h, at, key := outgoing(t)
+			folder := t.TempDir()
+			h.softphone(folder, codec, at, "<sip:+4930123@127.0.0.1>;answermode=auto")
+			heard := h.plays(folder, func() {
+				status, body := h.calls(key, "+4930123")
+				h.g.Expect(status).To(gomega.Equal(http.StatusCreated), "%v", body)
+			})
+			h.g.Expect(h.recorded()).To(gomega.ContainSubstring(`"transcript":"Hello"`))
+			h.g.Expect(loudest(heard)).To(gomega.BeNumerically(">", 1000), "the telephone plays the agent")
+			h.g.Expect(h.Stop()).To(gomega.Succeed())
+		})
+	}
 }

@@ -130,7 +130,7 @@ func TestRegistersAtSipp(t *testing.T) {
 
 // A telephone of others calls, a person's recording is its microphone, and what its loudspeaker plays is recorded.
 func TestBaresip(t *testing.T) {
-	for _, codec := range []string{"PCMU", "opus"} {
+	for _, codec := range []string{"PCMU", "G722", "opus"} {
 		t.Run(codec, func(t *testing.T) {
 			t.Parallel()
 			h := open(t, "phones: {greeting: Krume bakery}\n")
@@ -147,10 +147,10 @@ func TestBaresip(t *testing.T) {
 }
 
 // module is the part of baresip that has a codec.
-var module = map[string]string{"PCMU": "g711", "opus": "opus"}
+var module = map[string]string{"PCMU": "g711", "G722": "g722", "opus": "opus"}
 
 // rate is the sample rate of baresip's microphone, by codec.
-var rate = map[string]int{"PCMU": 8000, "opus": 48000}
+var rate = map[string]int{"PCMU": 8000, "G722": 16000, "opus": 48000}
 
 // baresip calls the server, speaks, listens, hangs up, and returns what it has played.
 func (h *house) baresip(t *testing.T, codec string) []int16 {

@@ -70,31 +70,12 @@ func (o *sending) begin(d *description, key []byte) (err error) {
 	return nil
 }
 
-// silence returns a packet of silence.
-func (c *codec) silence(to []byte) int {
-	switch c.name {
-	case "opus":
-		return copy(to, opus.SilentPacket())
-	case "pcmu":
-		return fill(to, 0xff)
-	}
-	return fill(to, 0xd5)
-}
-
-// fill writes a frame of one byte.
-func fill(to []byte, b byte) int {
-	for i := range narrow / 50 {
-		to[i] = b
-	}
-	return narrow / 50
-}
-
-// encode encodes a frame into payload. The codec delays: the first frame of silence brings out the end of the speech.
+// encode encodes a frame into payload. The codec delays: the first frame of silence brings out the end of the speech. pcm of silence is zero.
 func (o *sending) encode(pcm []int16, voiced bool) (n int, err error) {
-	if !voiced && !o.voiced {
-		return o.codec.silence(o.payload), nil
+	if o.codec.silence != nil && !voiced && !o.voiced {
+		return copy(o.payload, o.codec.silence), nil
 	}
-	if voiced && !o.voiced {
+	if o.codec.silence != nil && voiced && !o.voiced {
 		o.enc.Reset()
 	}
 	return o.enc.Encode(pcm, o.payload)

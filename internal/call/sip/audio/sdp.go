@@ -22,7 +22,7 @@ const (
 )
 
 // ErrNothingInCommon means that a description has no audio that this package can take.
-var ErrNothingInCommon = errors.New("no audio that this server takes: offer PCMU, PCMA or Opus over RTP/AVP or RTP/SAVP")
+var ErrNothingInCommon = errors.New("no audio that this server takes: offer Opus, G722, PCMU or PCMA over RTP/AVP or RTP/SAVP")
 
 // The directions of an audio stream, as the one who writes them sees them.
 const (
@@ -186,13 +186,15 @@ func rtpmap(m *sdp.MediaDescription, format string) (mapping, bool) {
 	return mapping{}, false
 }
 
+// dynamic is the first payload type that has no format without a mapping.
+const dynamic = 96
+
 // static returns the format that a payload type has without a mapping (RFC 3551).
 func static(n uint8) (name string, clock uint32) {
-	switch n {
-	case 0:
-		return "pcmu", 8000
-	case 8:
-		return "pcma", 8000
+	for _, c := range codecs {
+		if c.static == n && n < dynamic {
+			return c.name, c.clock
+		}
 	}
 	return "", 0
 }

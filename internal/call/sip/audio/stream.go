@@ -139,8 +139,8 @@ func (s *Stream) Answer(offer []byte) ([]byte, error) {
 	return s.local.write(d.lines, d.line), nil
 }
 
-// Numbers of the formats in our offers.
-const opusNumber, eventsNarrow, eventsWide = 96, 101, 102
+// Numbers of the telephone events in our offers.
+const eventsNarrow, eventsWide = 101, 102
 
 // Offer returns an offer of all codecs. Answered takes the answer.
 func (s *Stream) Offer() []byte {
@@ -148,14 +148,7 @@ func (s *Stream) Offer() []byte {
 	defer s.mu.Unlock()
 	s.local.formats = nil
 	for _, c := range codecs {
-		number := uint8(opusNumber)
-		switch c.name {
-		case "pcmu":
-			number = 0
-		case "pcma":
-			number = 8
-		}
-		s.local.formats = append(s.local.formats, payload{number, c})
+		s.local.formats = append(s.local.formats, payload{c.static, c})
 	}
 	s.local.events = map[uint32]uint8{narrow: eventsNarrow, 48_000: eventsWide}
 	s.local.direction = sendRecv

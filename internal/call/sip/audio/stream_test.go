@@ -14,6 +14,7 @@ import (
 	"github.com/pion/rtp"
 
 	"github.com/antiphon-rt/antiphon/internal/call/link"
+	"github.com/antiphon-rt/antiphon/internal/call/rtc/opus"
 )
 
 var here = netip.MustParseAddr("127.0.0.1")
@@ -45,11 +46,13 @@ func open(t *testing.T, cfg Config) *Stream {
 	return s
 }
 
-// tone returns a frame of a tone that goes on from frame to frame.
-func tone(frame int) []int16 {
+// tone returns a frame of a tone that goes on from frame to frame, and toneOf one of another frequency.
+func tone(frame int) []int16 { return toneOf(440, frame) }
+
+func toneOf(hz float64, frame int) []int16 {
 	pcm := make([]int16, Rate/50)
 	for i := range pcm {
-		pcm[i] = int16(8000 * math.Sin(2*math.Pi*440*float64(frame*len(pcm)+i)/Rate))
+		pcm[i] = int16(8000 * math.Sin(2*math.Pi*hz*float64(frame*len(pcm)+i)/Rate))
 	}
 	return pcm
 }
@@ -64,13 +67,13 @@ func loudness(pcm []int16) (sum float64) {
 
 // Two streams agree on a codec, and one hears what the other sends.
 func TestTwoStreams(t *testing.T) {
-	for name, pick := range map[string]string{"Opus": "96", "mu-law": "0", "A-law": "8"} {
+	for name, pick := range map[string]string{"Opus": "96", "G.722": "9", "mu-law": "0", "A-law": "8"} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			a, b := open(t, Config{}), open(t, Config{})
 			offer := string(a.Offer())
-			g.Expect(offer).To(ContainSubstring(" RTP/AVP 96 0 8 102 101\r\n"))
-			offer = strings.Replace(offer, "RTP/AVP 96 0 8", "RTP/AVP "+pick, 1)
+			g.Expect(offer).To(ContainSubstring(" RTP/AVP 96 9 0 8 102 101\r\n"))
+			offer = strings.Replace(offer, "RTP/AVP 96 9 0 8", "RTP/AVP "+pick, 1)
 			answer, err := b.Answer([]byte(offer))
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(a.Answered(answer)).To(Succeed())
@@ -280,21 +283,42 @@ func TestEncryptedStreams(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 }
 
-// What is made up for lost packets goes on like the voice before, and fades.
-func TestConcealment(t *testing.T) {
-	g := NewWithT(t)
-	c := codecOf("pcma", narrow)
+// coded returns the decoder of a codec after it has decoded some frames of a tone, and the last frame.
+func coded(g *WithT, c *codec, hz float64) (dec opus.Decoding, last []int16) {
 	enc, err := c.encode()
 	g.Expect(err).NotTo(HaveOccurred())
-	dec, err := c.decode()
+	dec, err = c.decode()
 	g.Expect(err).NotTo(HaveOccurred())
 	packet, pcm := make([]byte, 400), make([]int16, Rate/50*6)
 	for i := range 10 {
-		n, err := enc.Encode(tone(i), packet)
+		n, err := enc.Encode(toneOf(hz, i), packet)
 		g.Expect(err).NotTo(HaveOccurred())
-		_, err = dec.Decode(packet[:n], pcm)
+		g.Expect(n).To(Equal(perFrame))
+		n, err = dec.Decode(packet[:n], pcm)
 		g.Expect(err).NotTo(HaveOccurred())
+		last = pcm[:n]
 	}
+	return dec, last
+}
+
+// G.722 carries what is above the band of G.711.
+func TestWideband(t *testing.T) {
+	g := NewWithT(t)
+	_, heard := coded(g, codecOf("g722", narrow), 5500)
+	g.Expect(loudness(heard)).To(BeNumerically(">", 8000*8000/4))
+	_, heard = coded(g, codecOf("pcmu", narrow), 5500)
+	g.Expect(loudness(heard)).To(BeNumerically("<", 8000*8000/400))
+}
+
+// What is made up for lost packets goes on like the voice before, and fades.
+func TestConcealment(t *testing.T) {
+	for _, name := range []string{"pcma", "g722"} {
+		t.Run(name, func(t *testing.T) { conceals(NewWithT(t), codecOf(name, narrow)) })
+	}
+}
+
+func conceals(g *WithT, c *codec) {
+	dec, pcm := coded(g, c, 440)
 	before := math.Inf(1)
 	for range 4 {
 		frame := pcm[:Rate/50]
