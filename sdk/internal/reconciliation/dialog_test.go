@@ -120,20 +120,6 @@ func TestSilenceThatNobodyMeasuresCountsForSoLong(t *testing.T) {
 	g.Expect(d.TimedOut(7 * time.Minute)).To(gomega.Equal([]Timeout{{Kind: SoundOver}}))
 }
 
-func TestSoundAndTheConnectionMoveDeadlines(t *testing.T) {
-	g := gomega.NewWithT(t)
-	d := opened()
-	d.SpeechStarted("u", 0)
-	d.Measured(1, 0, time.Second)
-	g.Expect(d.Deadline()).To(gomega.Equal(16 * time.Second))
-	d.Captioned("another", 2*time.Second)
-	g.Expect(d.Deadline()).To(gomega.Equal(16 * time.Second))
-	d.Captioned("u", 2*time.Second)
-	g.Expect(d.Deadline()).To(gomega.Equal(17 * time.Second))
-	d.ConnectionRestored(3 * time.Second)
-	g.Expect(d.Deadline()).To(gomega.Equal(18 * time.Second))
-}
-
 // The end of the sound of one response says nothing of another.
 func TestTheSoundOfAnotherResponseGoesOn(t *testing.T) {
 	g := gomega.NewWithT(t)
@@ -154,24 +140,4 @@ func TestTheLastNamesHaveNumbers(t *testing.T) {
 	g.Expect(n.name(1)).To(gomega.BeEmpty(), "too many since")
 	g.Expect(n.name(2)).To(gomega.Equal("1"))
 	g.Expect(n.number("1")).To(gomega.BeEquivalentTo(2))
-}
-
-// A response that is being made may pause in its sound. What is heard of it shows that it goes on.
-func TestTheSoundOfALiveResponse(t *testing.T) {
-	g := gomega.NewWithT(t)
-	d := opened()
-	d.ResponseCreated("r", 0)
-	d.SoundStarted("r", 0)
-	g.Expect(d.Deadline()).To(gomega.Equal(time.Minute))
-	d.Measured(0, 1, 30*time.Second)
-	g.Expect(d.Deadline()).To(gomega.Equal(90 * time.Second))
-}
-
-// The server could answer nothing while the connection was lost.
-func TestExpectedInputsWaitForTheConnection(t *testing.T) {
-	g := gomega.NewWithT(t)
-	d := opened()
-	d.Expect(view.Ask{}, "m", 10*time.Second, 0)
-	d.ConnectionRestored(3 * time.Second)
-	g.Expect(d.Deadline()).To(gomega.Equal(13 * time.Second))
 }
