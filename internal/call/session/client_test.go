@@ -122,6 +122,21 @@ func TestEventsWaitUntilTheSessionIsAnnounced(t *testing.T) {
 	b.g.Expect(early[1].Refused.Code).To(gomega.Equal("session_not_ready"))
 }
 
+// TestEarlyEventsKeepTheirOrder: what a client sends before its session is announced is carried out in the order in which it was sent.
+func TestEarlyEventsKeepTheirOrder(t *testing.T) {
+	story(t, "messages", func(t *testing.T) {
+		c := newCaller(t, plain())
+		var sent []string
+		for i := range maxEarly {
+			sent = append(sent, fmt.Sprint("item_", i))
+			c.send(`{"type":"conversation.item.create","item":{"id":"` + sent[i] + `","type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}}`)
+		}
+		c.start()
+		expectSessionWorks(c)
+		c.g.Expect(c.doneItems()[:len(sent)]).To(gomega.Equal(sent))
+	})
+}
+
 func TestEventsOfAnEndedSessionAreDropped(t *testing.T) {
 	b := newBench(t).open()
 	b.step(coord.OfConn{Event: conn.Close{Reason: conn.ByClient}})
