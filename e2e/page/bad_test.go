@@ -36,6 +36,7 @@ func TestAPageThatCannotCallSaysWhy(t *testing.T) {
 		"the files are elsewhere": {options: `{ assets: location.origin }`, code: "script_blocked|wasm_unreachable", remedy: "assets"},
 		"no server":               {options: `{ url: "http://127.0.0.1:9" }`, code: "server_gone", remedy: "check that it runs"},
 		"no depth of ducking":     {options: `{ duckBy: 90 }`, code: "invalid", remedy: ""},
+		"no noise reduction":      {options: `{ noiseReduction: "loud" }`, code: "invalid", remedy: "near_field, far_field"},
 		"no transport":            {options: `{ transport: "carrier" }`, code: "invalid", remedy: "webrtc, websocket"},
 		"no volume":               {options: `{ volume: 1.5 }`, code: "invalid", remedy: "0 to 1"},
 		"no loudspeaker":          {options: `{ speaker: 5 }`, code: "invalid", remedy: "give a string"},

@@ -32,3 +32,16 @@ func TestAPageHoldsACall(t *testing.T) {
 	a.g.Expect(told[int](v, `Antiphon.usage().functions`)).To(gomega.BeZero())
 	a.g.Expect(v.Complaints()).To(gomega.BeEmpty())
 }
+
+// The page's noise reduction reaches the server.
+func TestThePageAsksForNoiseReduction(t *testing.T) {
+	a := newAuthor(t)
+	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
+	v := a.visit(a.launch(rig.Options{}))
+	v.does(`globalThis.updates = []; const send = RTCDataChannel.prototype.send; RTCDataChannel.prototype.send = function (text) {
+		updates.push(JSON.parse(text)); return send.call(this, text); }`)
+	v.does(`await begin({ noiseReduction: "far_field" }).ready`)
+	v.becomes(`updates.some((event) => event.session?.audio?.input?.noise_reduction?.type === "far_field")`)
+	v.does(`await call.close()`)
+	v.g.Expect(v.Complaints()).To(gomega.BeEmpty())
+}

@@ -87,6 +87,8 @@ export interface Options {
   textReplies?: boolean;
   tools?: readonly Tool[];
   turnDetection?: TurnDetection;
+  /** What the server takes out of the user's sound: the noise at a headset, or that of a microphone in the room. Left out: nothing. */
+  noiseReduction?: "near_field" | "far_field";
   /** The id of a device; false for a call without a microphone. Left out: the system's default. */
   microphone?: string | false;
   /** The id of a device. Left out: the system's default. */

@@ -18,6 +18,7 @@ const kind = (value) => (typeof value === "number" && value >= 0 && value <= 1 ?
 const options = {
   url: "string", model: "string", instructions: "string", voice: "string", language: "string", textReplies: "boolean", muted: "boolean", prediction: "boolean",
   speaker: "string", volume, transport: ["webrtc", "websocket"], "turnDetection.type": ["manual", "server", "semantic"], "turnDetection.eagerness": ["low", "medium", "high", "auto"],
+  noiseReduction: ["near_field", "far_field"],
 };
 
 // check throws the error for the first option that cannot be used.

@@ -36,6 +36,11 @@ func newCall(options, begun, sink js.Value) (*call, error) {
 	if c.session, err = sdk.New(c.options(options)); err != nil {
 		return nil, err
 	}
+	if kind := field(options, "noiseReduction"); kind != "" {
+		if err = c.session.Update(sdk.Patch{NoiseReduction: &kind}); err != nil {
+			return nil, err
+		}
+	}
 	c.do = browser.NewFunc(c.command)
 	c.unsub = []func(){
 		c.session.Subscribe(func(s sdk.Snapshot) { c.tell("snapshot", string(c.writer.snapshot(s))) }),
