@@ -61,31 +61,48 @@ func ServeBare(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// bareCapacity returns how many calls of bare pion one processor serves, as measured for the given time with n of them.
-func bareCapacity(ctx context.Context, n int, within time.Duration) (calls float64, err error) {
+// bareCapacity returns how many calls of bare pion one processor serves, as measured for the given time with n of them, and how late their packets came back.
+func bareCapacity(ctx context.Context, n int, within time.Duration) (calls float64, late lateness, err error) {
 	server, _, err := startApart(func() (*child, error) { return start(ctx, "bench", "--bare-server") })
 	if err != nil {
-		return 0, err
+		return 0, late, err
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
 	ctx, cancel := context.WithCancel(ctx)
 	var speaking sync.WaitGroup
 	defer speaking.Wait()
 	defer cancel()
-	for range n {
+	came := make([][]native.HeardFrame, n)
+	for i := range n {
 		peer, err := bare.Call(ctx, http.DefaultClient, server.url)
 		if err != nil {
-			return 0, err
+			return 0, late, err
 		}
 		speaking.Go(func() {
 			defer func() { _ = peer.Close() }() // what was measured is known
 			for pause(ctx, native.FrameTime) == nil && peer.Speak(barePacket) == nil {
 			}
 		})
+		speaking.Go(func() {
+			for {
+				select {
+				case <-peer.Packets():
+					came[i] = append(came[i], native.HeardFrame{At: time.Now()})
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
 	}
 	before, err1 := consumed(server.cmd.Process.Pid)
 	begin := time.Now()
 	err = pause(ctx, within)
+	took := time.Since(begin)
 	after, err2 := consumed(server.cmd.Process.Pid)
-	return float64(n) * float64(time.Since(begin)) / float64(after-before), errors.Join(err, err1, err2)
+	cancel()
+	speaking.Wait()
+	for _, frames := range came {
+		late.add(frames, begin)
+	}
+	return float64(n) * float64(took) / float64(after.ran-before.ran), late, errors.Join(err, err1, err2)
 }

@@ -44,15 +44,26 @@ func TestLatenessCountsWhenABufferRunsDry(t *testing.T) {
 			for _, at := range row.at {
 				frames = append(frames, native.HeardFrame{At: begin.Add(time.Duration(at) * time.Millisecond)})
 			}
-			all, late := lateness(frames, begin), 0
-			for _, d := range all {
-				if d > lateAfter {
-					late++
-				}
-			}
-			g.Expect([]int{len(all), late}).To(gomega.Equal([]int{row.n, row.late}))
+			var l lateness
+			l.add(frames, begin)
+			g.Expect([]int{len(l.behind), len(l.moments)}).To(gomega.Equal([]int{row.n, row.late}))
 		})
 	}
+}
+
+// Late frames that come at about one time are told together: they have one cause.
+func TestLateFramesAreToldByTheirTimes(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var l lateness
+	g.Expect(l.stalls()).To(gomega.BeEmpty())
+	for _, ms := range []int{4050, 300, 4000, 4140} {
+		l.moments = append(l.moments, time.Duration(ms)*time.Millisecond)
+	}
+	g.Expect(l.stalls()).To(gomega.Equal("3 after 4.0 s, 1 after 0.3 s"))
+	for s := range 9 {
+		l.moments = append(l.moments, time.Duration(10+s)*time.Second)
+	}
+	g.Expect(l.stalls()).To(gomega.And(gomega.HavePrefix("3 after 4.0 s, 1 after 0.3 s, 1 after 10.0 s"), gomega.HaveSuffix("and at 3 other times")))
 }
 
 func TestMicrophoneKnowsWhenItSpoke(t *testing.T) {

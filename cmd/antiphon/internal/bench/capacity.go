@@ -26,7 +26,7 @@ func measureCapacity(ctx context.Context, w io.Writer, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	reference, err := bareCapacity(ctx, min(o.Sessions, capacityStep), o.Time/4)
+	reference, late, err := bareCapacity(ctx, min(o.Sessions, capacityStep), o.Time/4)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,11 @@ func measureCapacity(ctx context.Context, w io.Writer, o Options) (err error) {
 		where = "the server has one processor, the clients have another"
 	}
 	fmt.Fprintf(w, "The agent speaks 40 %% of each call; %s. Lateness is that of frames at the clients.\n"+
-		"Reference: bare pion, which sends each packet back, serves %.0f calls a processor.\n", where, reference)
+		"Reference: bare pion, which sends each packet back, serves %.0f calls a processor. %d of %d packets were late over %v.\n",
+		where, reference, len(late.moments), len(late.behind), lateAfter)
+	if len(late.moments) > 0 {
+		fmt.Fprintf(w, "          Late: %s.\n", late.stalls())
+	}
 	c := &campaign{server: server, before: before, profiles: profiles, w: w, reference: reference}
 	if o.Soak {
 		err = c.soak(ctx, o.Sessions, o.Time)
@@ -104,7 +108,7 @@ func (c *campaign) grow(ctx context.Context, most int, each time.Duration) error
 			return err
 		}
 		l.print(c.w, fmt.Sprint(n), c.reference)
-		if quantile(l.lateness, 0.99) > onTime {
+		if quantile(l.lateness.behind, 0.99) > onTime {
 			_, err = fmt.Fprintf(c.w, "  At %d calls the 99th percentile is above %v: that is the limit on this machine.\n", n, onTime)
 			return err
 		}
@@ -141,9 +145,10 @@ type load struct {
 	calls    int
 	server   float64 // processors of the server
 	clients  float64 // processors of the clients
-	lateness []time.Duration
+	lateness lateness
 	memory   int64 // resident memory a call, in bytes
 	usage    usage
+	waited   [2]time.Duration // how long threads of the server and of the clients waited for a processor
 }
 
 const loadRow = "  %7s %10s %17s %12s %10s %8s %8s %15s %13s %10s %10s\n"
@@ -154,23 +159,26 @@ func printLoadHead(w io.Writer, first string) {
 
 // print writes the row. reference is how many calls a processor of bare pion serves.
 func (l *load) print(w io.Writer, first string, reference float64) {
-	late := 0
-	for _, d := range l.lateness {
-		if d > lateAfter {
-			late++
-		}
-	}
-	short := func(q float64) string { return quantile(l.lateness, q).Round(100 * time.Microsecond).String() }
+	late := len(l.lateness.moments)
+	short := func(q float64) string { return quantile(l.lateness.behind, q).Round(100 * time.Microsecond).String() }
 	fmt.Fprintf(w, loadRow, first, fmt.Sprintf("%.2f", l.server), fmt.Sprintf("%.0f", float64(l.calls)/l.server),
 		fmt.Sprintf("%.2f", float64(l.calls)/l.server/reference), fmt.Sprintf("%.2f", l.clients),
-		short(0.5), short(0.99), fmt.Sprintf("%d of %d", late, len(l.lateness)), mb(l.memory), mb(l.usage.resident), fmt.Sprint(l.usage.goroutines))
+		short(0.5), short(0.99), fmt.Sprintf("%d of %d", late, len(l.lateness.behind)), mb(l.memory), mb(l.usage.resident), fmt.Sprint(l.usage.goroutines))
+	if late > 0 {
+		fmt.Fprintf(w, "          Late: %s. Threads of the server waited %v in all for the processor, those of the clients %v.\n",
+			l.lateness.stalls(), l.waited[0].Round(time.Millisecond), l.waited[1].Round(time.Millisecond))
+	}
 }
 
 // hold has all calls take turns for the given time, and returns what that cost.
 func (c *campaign) hold(ctx context.Context, within time.Duration) (*load, error) {
-	servers, err1 := consumed(c.server.cmd.Process.Pid)
-	own, err2 := consumed(os.Getpid())
-	if err := errors.Join(err1, err2); err != nil {
+	cost := func() (of [2]cost, err error) {
+		server, err1 := consumed(c.server.cmd.Process.Pid)
+		own, err2 := consumed(os.Getpid())
+		return [2]cost{server, own}, errors.Join(err1, err2)
+	}
+	before, err := cost()
+	if err != nil {
 		return nil, err
 	}
 	begin := time.Now()
@@ -183,16 +191,18 @@ func (c *campaign) hold(ctx context.Context, within time.Duration) (*load, error
 	}
 	all.Wait()
 	took := time.Since(begin)
-	serversThen, err1 := consumed(c.server.cmd.Process.Pid)
-	ownThen, err2 := consumed(os.Getpid())
-	if err := errors.Join(append(failed, err1, err2)...); err != nil {
+	after, err := cost()
+	if err := errors.Join(append(failed, err)...); err != nil {
 		return nil, err
 	}
-	l := &load{calls: len(c.calls), server: float64(serversThen-servers) / float64(took), clients: float64(ownThen-own) / float64(took)}
-	for _, call := range c.calls {
-		l.lateness = append(l.lateness, lateness(call.speaker.Frames(), begin)...)
+	share := func(of int) float64 { return float64(after[of].ran-before[of].ran) / float64(took) }
+	l := &load{calls: len(c.calls), server: share(0), clients: share(1)}
+	for of := range l.waited {
+		l.waited[of] = after[of].waited - before[of].waited
 	}
-	var err error
+	for _, call := range c.calls {
+		l.lateness.add(call.speaker.Frames(), begin)
+	}
 	l.usage, err = c.server.usage(ctx)
 	l.memory = (l.usage.resident - c.before.resident) / int64(len(c.calls))
 	return l, err

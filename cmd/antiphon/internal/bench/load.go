@@ -4,7 +4,9 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/sdk/native"
@@ -41,11 +43,12 @@ func (c *call) underLoad(ctx context.Context, offset time.Duration, until time.T
 	return nil
 }
 
-// lateness returns for each frame that came after since how much after its due time it came. Each frame is due native.FrameTime after
-// the one before it. An early frame, or one that is late by more than lateAfter, moves the due times of the frames that follow, as in a
-// jitter buffer.
-func lateness(frames []native.HeardFrame, since time.Time) []time.Duration {
-	var late []time.Duration
+// lateness has how late frames came, and when those came that were later than lateAfter, since the measurement began.
+type lateness struct{ behind, moments []time.Duration }
+
+// add adds the frames of a call that came after since. Each frame is due native.FrameTime after the one before it. An early frame, or one that is late by more than
+// lateAfter, moves the due times of the frames that follow, as in a jitter buffer.
+func (l *lateness) add(frames []native.HeardFrame, since time.Time) {
 	var due time.Time
 	begin, _ := slices.BinarySearchFunc(frames, since, func(f native.HeardFrame, t time.Time) int { return f.At.Compare(t) })
 	for i, f := range frames[begin:] {
@@ -54,9 +57,42 @@ func lateness(frames []native.HeardFrame, since time.Time) []time.Duration {
 			behind, due = 0, f.At
 		} else if behind > lateAfter {
 			due = f.At
+			l.moments = append(l.moments, f.At.Sub(since))
 		}
-		late = append(late, behind)
+		l.behind = append(l.behind, behind)
 		due = due.Add(native.FrameTime)
 	}
-	return late
+}
+
+const (
+	// stall is how far apart late frames may be that have one cause.
+	stall = 100 * time.Millisecond
+	// maxStalls is how many of them are told one by one.
+	maxStalls = 8
+)
+
+// stalls says when frames came later than lateAfter, and how many, the most first. Many at one time are of something that held up all calls.
+func (l *lateness) stalls() string {
+	type one struct {
+		at     time.Duration
+		frames int
+	}
+	var all []one
+	var last time.Duration
+	for _, at := range slices.Sorted(slices.Values(l.moments)) {
+		if len(all) == 0 || at-last > stall {
+			all = append(all, one{at: at})
+		}
+		all[len(all)-1].frames++
+		last = at
+	}
+	slices.SortStableFunc(all, func(a, b one) int { return b.frames - a.frames })
+	var text []string
+	for _, s := range all[:min(len(all), maxStalls)] {
+		text = append(text, fmt.Sprintf("%d after %.1f s", s.frames, s.at.Seconds()))
+	}
+	if rest := len(all) - len(text); rest > 0 {
+		text = append(text, fmt.Sprintf("and at %d other times", rest))
+	}
+	return strings.Join(text, ", ")
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -91,20 +92,32 @@ func resident(pid int) (int64, error) {
 	return 0, errors.New("the system does not say how much memory a process has")
 }
 
-// consumed returns the processor time of a process. It works on Linux alone.
-func consumed(pid int) (time.Duration, error) {
+// cost is how long the threads of a process ran, and how long they waited for a processor.
+type cost struct{ ran, waited time.Duration }
+
+// consumed returns the cost of a process. It works on Linux alone. The waits are those of the threads that there are.
+func consumed(pid int) (c cost, err error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return 0, err
+		return c, err
 	}
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 13 {
-		return 0, errors.New("the system does not say how much time a process took")
+		return c, errors.New("the system does not say how much time a process took")
 	}
 	user, err1 := strconv.ParseInt(string(fields[11]), 10, 64)
 	system, err2 := strconv.ParseInt(string(fields[12]), 10, 64)
 	const ticks = 100 // a second: USER_HZ of every Linux
-	return time.Duration(user+system) * time.Second / ticks, errors.Join(err1, err2)
+	c.ran = time.Duration(user+system) * time.Second / ticks
+	threads, err3 := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	for _, name := range threads {
+		line, err := os.ReadFile(name)
+		if fields := strings.Fields(string(line)); err == nil && len(fields) == 3 { // else the thread has ended
+			waited, _ := strconv.ParseInt(fields[1], 10, 64) // a number: the system wrote it
+			c.waited += time.Duration(waited)
+		}
+	}
+	return c, errors.Join(err1, err2, err3)
 }
 
 func mb(n int64) string { return fmt.Sprintf("%.2f MB", float64(n)/(1<<20)) }

@@ -75,7 +75,7 @@ func printEvents(ctx context.Context, w io.Writer, within time.Duration) (err er
 		return err
 	}
 	events := c.count.Load() - counted
-	each, reference := (after-before)/time.Duration(events), codecTime()
+	each, reference := (after.ran-before.ran)/time.Duration(events), codecTime()
 	_, err = fmt.Fprintf(w, "Processor time of the server an event, over a WebSocket, of %d events of text:\n"+
 		"  reference: the codec alone  %v\n  the server  %v  (x %.1f)\n\n", events, reference, each, float64(each)/float64(reference))
 	return err
