@@ -94,6 +94,29 @@ func (r *Resampler) Append(dst, src []float32) []float32 {
 	return dst
 }
 
+// AppendSilence is Append for n samples of silence. It takes little time once the filter has no sound left.
+func (r *Resampler) AppendSilence(dst []float32, n int) []float32 {
+	if r.taps == 0 || r.silent < len(r.history) {
+		return r.Append(dst, make([]float32, n))
+	}
+	r.in += Samples(n)
+	length := len(r.history) + n
+	if rounds := (length - r.taps - r.skip) / r.down; rounds > 0 {
+		dst = append(dst, make([]float32, rounds*r.up)...)
+		r.skip, r.out = r.skip+rounds*r.down, r.out+Samples(rounds*r.up)
+	}
+	for r.skip+r.taps <= length {
+		dst = append(dst, 0)
+		r.goOn()
+	}
+	dropped := min(r.skip, length)
+	kept := length - dropped
+	r.skip -= dropped
+	r.history, r.silent = r.history[:kept], kept
+	clear(r.history)
+	return dst
+}
+
 // AppendPCM16 is Append on 16-bit samples: the same filter, rounded to the nearest and clipped.
 func (r *Resampler) AppendPCM16(dst, src []int16) []int16 {
 	r.in += Samples(len(src))
@@ -192,10 +215,15 @@ func (r *Resampler) next() (y float32) {
 	if r.skip+r.silent < len(r.history) {
 		y = dot(r.history[r.skip:r.skip+r.taps], r.bank[r.phase*r.taps:(r.phase+1)*r.taps])
 	}
+	r.goOn()
+	return y
+}
+
+// goOn moves on by one output sample.
+func (r *Resampler) goOn() {
 	r.skip += r.step[r.phase]
 	r.phase = r.after[r.phase]
 	r.out++
-	return y
 }
 
 func knownRate(rate int) bool {

@@ -76,3 +76,20 @@ func TestTheResamplerFiltersSilenceAsItDoesSound(t *testing.T) {
 		g.Expect(all).To(gomega.Equal(expected))
 	})
 }
+
+// Silence may come as a number of samples: the filter goes on as if it had got them.
+func TestTheResamplerTakesSilenceAsANumber(t *testing.T) {
+	eachPair(t, func(g *gomega.WithT, from, to int) {
+		quick, whole := mustResampler(t, from, to), mustResampler(t, from, to)
+		var all, expected []float32
+		sound := newSpeaker(110).say(0.05)
+		for round := range 5 {
+			for _, n := range []int{1, 7, 240, 1000, 3} {
+				all, expected = quick.AppendSilence(all, n), whole.Append(expected, make([]float32, n))
+				g.Expect(all).To(gomega.HaveLen(len(expected)))
+			}
+			all, expected = quick.Append(all, sound[round:]), whole.Append(expected, sound[round:])
+		}
+		g.Expect(quick.Flush(all)).To(gomega.Equal(whole.Flush(expected)))
+	})
+}

@@ -201,8 +201,12 @@ func (in *Input) Next(v InputView) (r Result, ok bool) {
 func (in *Input) beginPiece(pcm []int16) {
 	in.buffer.Append(pcm)
 	f := &in.framing
-	f.scratch = voice.PCM16ToFloat(f.scratch[:0], pcm)
-	f.resampled = f.down.Append(f.resampled[:0], f.scratch)
+	if len(pcm) == frameSamples && *(*[frameSamples]int16)(pcm) == [frameSamples]int16{} { // a user who is muted costs little
+		f.resampled = f.down.AppendSilence(f.resampled[:0], len(pcm))
+	} else {
+		f.scratch = voice.PCM16ToFloat(f.scratch[:0], pcm)
+		f.resampled = f.down.Append(f.resampled[:0], f.scratch)
+	}
 	f.rest, f.inPiece = f.resampled, true
 }
 
