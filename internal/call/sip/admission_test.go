@@ -12,6 +12,8 @@ import (
 	"github.com/emiago/sipgo/sip"
 	"github.com/icholy/digest"
 	. "github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/internal/account"
 )
 
 // desk is a trunk with a password.
@@ -150,8 +152,54 @@ func TestConnectionsOfATrunk(t *testing.T) {
 	for range maxConnections {
 		l.enter(netip.MustParseAddrPort("127.0.0.1:5060"))
 	}
-	g.Expect(l.enter(netip.MustParseAddrPort("127.0.0.2:5060"))).To(BeTrue())
-	g.Expect(l.enter(netip.MustParseAddrPort("127.0.0.1:5060"))).To(BeFalse())
+	_, ok := l.enter(netip.MustParseAddrPort("127.0.0.2:5060"))
+	g.Expect(ok).To(BeTrue())
+	_, ok = l.enter(netip.MustParseAddrPort("127.0.0.1:5060"))
+	g.Expect(ok).To(BeFalse())
+}
+
+// Strangers, from however many networks, leave half of the connections to trunks. Who shows credentials gives back the place.
+func TestConnectionsOfStrangers(t *testing.T) {
+	g := NewWithT(t)
+	trunk := netip.MustParseAddrPort("198.51.100.1:5060")
+	l := newConnections(nil, newDoor([]Trunk{{Name: "a", Networks: []netip.Prefix{netip.PrefixFrom(trunk.Addr(), 32)}}}, time.Now))
+	var places []*account.Account
+	for a := range byte(200) {
+		for port := range uint16(2 * connectionsEach) {
+			if place, ok := l.enter(netip.AddrPortFrom(netip.AddrFrom4([4]byte{203, 0, 113, a}), 1+port)); ok {
+				places = append(places, place)
+			}
+		}
+		if a == 9 {
+			g.Expect(places).To(HaveLen(10*connectionsEach), "ten networks leave room to further ones")
+		}
+	}
+	g.Expect(len(places)).To(BeNumerically("<=", maxStrangers))
+	for range connectionsMost {
+		_, ok := l.enter(trunk)
+		g.Expect(ok).To(BeTrue(), "a trunk has its places")
+	}
+	late := netip.MustParseAddrPort("192.0.2.1:5060")
+	_, ok := l.enter(late)
+	g.Expect(ok).To(BeFalse())
+	places[0].Close()
+	_, ok = l.enter(late)
+	g.Expect(ok).To(BeTrue())
+}
+
+// A stranger who sends nothing, or no credentials, loses the connection in time.
+func TestAStrangerLosesTheConnection(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	s, _ := accepting(t, Config{Trunks: desk})
+	c, err := net.Dial("tcp", s.Address().String())
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = c.Close() }()
+	g.Expect(c.SetDeadline(time.Now().Add(strangerTime + strangerTime/2))).To(Succeed())
+	_, err = c.Write([]byte("INVITE sip:a SIP/2.0\r\n"))
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = c.Read(make([]byte, 1))
+	g.Expect(err).NotTo(MatchError(os.ErrDeadlineExceeded), "it was closed")
 }
 
 // A call over TCP with a password: the connection stays.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/emiago/sipgo/sip"
 
+	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
 )
 
@@ -85,19 +86,21 @@ func addressOf(a net.Addr) netip.AddrPort {
 // Limits of connections of strangers, and of all.
 const (
 	strangerBytes   = 16 << 10
-	strangerTime    = 10 * time.Second
+	strangerTime    = 5 * time.Second
 	maxConnections  = 512
-	connectionsEach = 16  // of one network of strangers
-	connectionsMost = 128 // of one network of a trunk
+	maxStrangers    = maxConnections / 2 // the others are for trunks
+	connectionsEach = 16                 // of one network of strangers
+	connectionsMost = 128                // of one network of a trunk
 	maxChunk        = 4 << 10
 	maxWaiting      = 256 << 10 // bytes that wait for a peer
 	writeTime       = 5 * time.Second
 )
 
-// connections is a listener whose connections of strangers are few and short.
+// connections is a listener whose connections of strangers are few and short. Their networks share the places of strangers.
 type connections struct {
 	net.Listener
-	door *door
+	door      *door
+	strangers *account.Budget
 
 	mu       sync.Mutex
 	all      int
@@ -105,7 +108,7 @@ type connections struct {
 }
 
 func newConnections(l net.Listener, d *door) *connections {
-	return &connections{Listener: l, door: d, networks: map[netip.Prefix]int{}}
+	return &connections{Listener: l, door: d, strangers: account.New(maxStrangers), networks: map[netip.Prefix]int{}}
 }
 
 // Accept implements net.Listener.
@@ -116,33 +119,35 @@ func (l *connections) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		from := addressOf(c.RemoteAddr())
-		if !l.enter(from) {
+		place, ok := l.enter(from)
+		if !ok {
 			_ = c.Close() // a stranger too many
 			continue
 		}
-		conn := &connection{Conn: c, from: from, of: l, began: l.door.now(), closed: make(chan struct{})}
-		if t, _ := l.door.known(from); t == nil {
+		conn := &connection{Conn: c, from: from, of: l, began: l.door.now(), place: place, closed: make(chan struct{})}
+		if place != nil {
 			_ = c.SetReadDeadline(conn.began.Add(strangerTime)) // a closed connection says so when it is read
 		}
 		return conn, nil
 	}
 }
 
-// enter counts a connection. It reports false if there are too many.
-func (l *connections) enter(from netip.AddrPort) bool {
+// enter counts a connection. It reports false if there are too many. place is what a stranger holds of the places of strangers; nil for a trunk.
+func (l *connections) enter(from netip.AddrPort) (place *account.Account, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	network := httpguard.Network(from.Addr())
-	most := connectionsEach
-	if t, _ := l.door.known(from); t != nil {
-		most = connectionsMost
+	t, _ := l.door.known(from)
+	most := connectionsMost
+	if t == nil {
+		most, place = connectionsEach, account.Purse{Budget: l.strangers, Payer: network.String()}.Open(0)
 	}
-	if l.all >= maxConnections || l.networks[network] >= most {
-		return false
+	if l.all >= maxConnections || l.networks[network] >= most || place.Take(1) != nil {
+		return nil, false
 	}
 	l.all++
 	l.networks[network]++
-	return true
+	return place, true
 }
 
 func (l *connections) leave(from netip.AddrPort) {
@@ -162,7 +167,8 @@ type connection struct {
 	of     *connections
 	began  time.Time
 	read   int
-	trunk  *Trunk // nil until credentials are shown
+	trunk  *Trunk           // nil until credentials are shown
+	place  *account.Account // of a stranger
 	once   sync.Once
 	closed chan struct{}
 
@@ -189,6 +195,7 @@ func (c *connection) Read(b []byte) (int, error) {
 			return n, err
 		}
 		c.trunk = t
+		c.place.Close()
 		if cleared := c.SetReadDeadline(time.Time{}); cleared != nil {
 			return n, cleared
 		}
@@ -242,6 +249,7 @@ func (c *connection) Close() error {
 	c.once.Do(func() {
 		close(c.closed)
 		c.of.leave(c.from)
+		c.place.Close()
 	})
 	return c.Conn.Close()
 }
