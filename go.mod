@@ -26,6 +26,7 @@ require (
 	github.com/pion/rtp v1.10.6
 	github.com/pion/sdp/v3 v3.0.20
 	github.com/pion/srtp/v3 v3.0.14
+	github.com/pion/stun/v4 v4.0.1
 	github.com/pion/transport/v4 v4.1.3
 	github.com/pion/turn/v5 v5.1.1
 	github.com/pion/webrtc/v4 v4.2.20
@@ -73,7 +74,6 @@ require (
 	github.com/pion/mdns/v2 v2.2.2 // indirect
 	github.com/pion/randutil v0.1.0 // indirect
 	github.com/pion/sctp v1.11.3 // indirect
-	github.com/pion/stun/v4 v4.0.1 // indirect
 	github.com/pion/transport/v5 v5.0.1 // indirect
 	github.com/pmezard/go-difflib v1.0.0 // indirect
 	github.com/prometheus/client_model v0.6.3 // indirect

@@ -17,8 +17,8 @@ import (
 
 // The TURN server: its ports, who may allocate, and how many.
 
-// realm is the realm of the server's credentials.
-const realm = "antiphon"
+// realm is the realm of the server's credentials. It is short, because each answer to a stranger has it.
+const realm = "a"
 
 // Config says how a Server works. Address, Secret and IsMedia are required.
 type Config struct {
@@ -106,7 +106,7 @@ func New(cfg Config) (*Server, error) {
 			OnChannelCreated:    func(src, _ net.Addr, _, _, _ string, _, _ net.Addr, _ uint16) { s.countChannel(src, 1) },
 			OnChannelDeleted:    func(src, _ net.Addr, _, _, _ string, _, _ net.Addr, _ uint16) { s.countChannel(src, -1) },
 		},
-		PacketConnConfigs: []turn.PacketConnConfig{{PacketConn: udp, RelayAddressGenerator: generator{s}, PermissionHandler: s.permits}},
+		PacketConnConfigs: []turn.PacketConnConfig{{PacketConn: newStrangers(udp), RelayAddressGenerator: generator{s}, PermissionHandler: s.permits}},
 		ListenerConfigs: []turn.ListenerConfig{{
 			Listener: within(limited.New(tcp, 2*cfg.MaxAllocations, 2*cfg.MaxPerAddress), cfg.first, s.allocated), RelayAddressGenerator: generator{s}, PermissionHandler: s.permits,
 		}},
