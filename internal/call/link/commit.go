@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -15,7 +14,7 @@ import (
 // Limits of the events that are withheld.
 const (
 	maxWithheld = 4096
-	ownWithheld = 1 << 20         // bytes beside the memory that all connections share
+	OwnWithheld = 1 << 20         // bytes beside the memory that all connections share
 	commitLimit = 2 * time.Second // how long Close waits for them
 )
 
@@ -24,10 +23,10 @@ type commit struct {
 	on       bool
 	stored   uint64 // the number of the newest event that is stored
 	withheld []withheldEvent
-	memory   *account.Account // for their texts
-	mute     bool             // nothing goes out any more
-	failed   error            // why a withheld event could not be sent; the next Send returns it
-	empty    chan struct{}    // closed when nothing is withheld; nil while nobody waits
+	memory   Memory        // for their texts
+	mute     bool          // nothing goes out any more
+	failed   error         // why a withheld event could not be sent; the next Send returns it
+	empty    chan struct{} // closed when nothing is withheld; nil while nobody waits
 }
 
 // withheldEvent is an event that waits, and the function to call once it is on its way.
@@ -129,6 +128,7 @@ func NewRestoredHub(e env.Env, output Output, reconnects func() bool, f Former) 
 	h := &Hub{env: e, output: output, reconnects: reconnects, former: make(chan struct{}), session: f.Session}
 	close(h.former)
 	h.replay = newReplayBuffer(output == nil)
+	h.commit.memory = unlimited{}
 	h.replay.restored, h.replay.base = true, f.Base
 	h.commit.stored = f.Base
 	for _, e := range f.Events {

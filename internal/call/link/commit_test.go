@@ -10,7 +10,6 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/env"
 )
 
@@ -96,27 +95,20 @@ func TestEventsThatWaitForTheStoreAreBounded(t *testing.T) {
 	g.Expect(h.Close()).To(gomega.Succeed())
 }
 
-// TestEventsThatWaitForTheStoreShareMemory: large events wait only while their principal has memory.
+// TestEventsThatWaitForTheStoreShareMemory: events wait only while their principal has memory.
 func TestEventsThatWaitForTheStoreShareMemory(t *testing.T) {
-	g := gomega.NewWithT(t)
-	budget := account.New(4 << 20)
+	g, memory := gomega.NewWithT(t), &share{4}
 	h := NewHub(env.System(), &notingConnection{}, func() bool { return true })
-	h.ShareMemory(account.Purse{Budget: budget, Payer: "desk"})
+	h.ShareMemory(memory, unlimited{})
 	h.WithholdUncommitted()
-	send := func(n uint64) error {
-		e := numbered(1, n)
-		e.Text = make([]byte, 1<<20)
-		return h.Send(e, nil)
-	}
-	for n := range uint64(3) { // its own one, and half of the budget
-		g.Expect(send(n + 1)).To(gomega.Succeed())
-	}
-	g.Expect(send(4)).To(gomega.MatchError(ErrBackpressure))
+	g.Expect(h.Send(numbered(1, 1), nil)).To(gomega.Succeed())
+	g.Expect(h.Send(numbered(1, 2), nil)).To(gomega.Succeed())
+	g.Expect(h.Send(numbered(1, 3), nil)).To(gomega.MatchError(ErrBackpressure))
 	h.Committed(1)
-	g.Expect(send(4)).To(gomega.Succeed())
+	g.Expect(h.Send(numbered(1, 3), nil)).To(gomega.Succeed())
 	h.Mute()
+	g.Expect(memory.left).To(gomega.Equal(int64(-1)), "it was closed")
 	g.Expect(h.Close()).To(gomega.Succeed())
-	g.Expect(budget.Held()).To(gomega.BeEmpty())
 }
 
 func TestEventsAfterTheLossOfAProcess(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -71,19 +70,20 @@ type Hub struct {
 func NewHub(e env.Env, c Connection, reconnects func() bool) *Hub {
 	h := &Hub{env: e, output: c.Output(), reconnects: reconnects, former: make(chan struct{})}
 	close(h.former)
-	h.replay = newReplayBuffer(h.output == nil)
+	h.replay, h.commit.memory = newReplayBuffer(h.output == nil), unlimited{}
 	h.connection, h.can = c, Resolve(c)
 	return h
 }
 
-// ShareMemory charges a budget for the events that wait to be stored, or are kept for a client that reconnects, until Close.
-func (h *Hub) ShareMemory(p account.Purse) {
+// ShareMemory charges these for the events that wait to be stored, and for those that are kept for a client that reconnects, until Close. Of each, OwnWithheld or OwnReplay bytes
+// are the call's own.
+func (h *Hub) ShareMemory(waiting, kept Memory) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.commit.memory = p.Open(ownWithheld)
-	kept := h.replay.events
-	h.replay.events, h.replay.bytes, h.replay.memory = nil, 0, p.Spare().Open(ownReplay)
-	for _, e := range kept {
+	h.commit.memory = waiting
+	events := h.replay.events
+	h.replay.events, h.replay.bytes, h.replay.memory = nil, 0, kept
+	for _, e := range events {
 		h.replay.add(e, true)
 	}
 }

@@ -2,11 +2,7 @@ package link
 
 // The replay buffer: keeps the newest events that were sent, for a client that reconnects.
 
-import (
-	"time"
-
-	"github.com/antiphon-rt/antiphon/internal/account"
-)
+import "time"
 
 // Limits of the replay buffer. The queue of a data channel has the same bounds (rtc.Config), so that all of the events fit there.
 const (
@@ -15,8 +11,8 @@ const (
 	// Over a WebSocket, where events contain audio.
 	maxReplayWithAudio      = 4000
 	maxReplayWithAudioBytes = 4 << 20
-	// ownReplay is how much of the bytes is beside the memory that all connections share: about all events of a call over WebRTC, and 8 s of audio.
-	ownReplay = 512 << 10
+	// OwnReplay is how much of the bytes is beside the memory that all connections share: about all events of a call over WebRTC, and 8 s of audio.
+	OwnReplay = 512 << 10
 	// replayBeforeHello is how many events are kept for a client that has not said yet that it can reconnect.
 	replayBeforeHello = 16
 	// surelySeen is how long after an event was sent a client whose connection still stands has it for certain: the transports find a connection
@@ -24,14 +20,29 @@ const (
 	surelySeen = 90 * time.Second
 )
 
+// Memory counts bytes that a principal has a share of. An account.Account is one.
+type Memory interface {
+	// Take takes n bytes, or none and returns an error.
+	Take(n int64) error
+	Give(n int64)
+	Close() // gives back everything
+}
+
+// unlimited is the Memory of a call that shares none.
+type unlimited struct{}
+
+func (unlimited) Take(int64) error { return nil }
+func (unlimited) Give(int64)       {}
+func (unlimited) Close()           {}
+
 // replayBuffer keeps the newest events of a call, bounded by their number and bytes, and by their age while the client is connected.
 type replayBuffer struct {
 	maxEvents, maxBytes int
-	memory              *account.Account // for the texts of events
-	events              []Event          // oldest first
-	bytes               int              // the size of their texts
-	incomplete          bool             // the oldest events are forgotten
-	old                 int              // how many of the events were sent before since
+	memory              Memory  // for the texts of events
+	events              []Event // oldest first
+	bytes               int     // the size of their texts
+	incomplete          bool    // the oldest events are forgotten
+	old                 int     // how many of the events were sent before since
 	since               time.Time
 	// restored: another process sent the oldest events, and a journal had them. events has all numbered events whose number is above base.
 	restored bool
@@ -40,9 +51,9 @@ type replayBuffer struct {
 
 func newReplayBuffer(withAudio bool) replayBuffer {
 	if withAudio {
-		return replayBuffer{maxEvents: maxReplayWithAudio, maxBytes: maxReplayWithAudioBytes}
+		return replayBuffer{maxEvents: maxReplayWithAudio, maxBytes: maxReplayWithAudioBytes, memory: unlimited{}}
 	}
-	return replayBuffer{maxEvents: maxReplay, maxBytes: maxReplayBytes}
+	return replayBuffer{maxEvents: maxReplay, maxBytes: maxReplayBytes, memory: unlimited{}}
 }
 
 // add keeps e and forgets the oldest events above the limits, and for which the client's principal has no memory. reconnects says that the client can reconnect.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/internal/account"
 	"github.com/antiphon-rt/antiphon/internal/env"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -23,7 +22,7 @@ func TestReplayBuffer(t *testing.T) {
 		return Event{Type: "x", ID: id, Text: []byte(fmt.Sprintf(`{"type":"x","event_id":"%s","of":1}`, id))}
 	}
 	fill := func(maxEvents, maxBytes, n int, reconnects bool) *replayBuffer {
-		b := &replayBuffer{maxEvents: maxEvents, maxBytes: maxBytes}
+		b := &replayBuffer{maxEvents: maxEvents, maxBytes: maxBytes, memory: unlimited{}}
 		for i := range n {
 			b.add(event(i), reconnects)
 		}
@@ -111,48 +110,46 @@ func TestAnEventIsAsLargeAsItsText(t *testing.T) {
 	}
 }
 
-// TestKeptEventsShareMemory: what all calls of a principal keep for clients that reconnect leaves room to others, and to what else the principal needs. The oldest events of a call go first.
+// share is a Memory of so many bytes.
+type share struct{ left int64 }
+
+func (s *share) Take(n int64) error {
+	if n > s.left {
+		return ErrBackpressure
+	}
+	s.left -= n
+	return nil
+}
+
+func (s *share) Give(n int64) { s.left += n }
+func (s *share) Close()       { s.left = -1 }
+
+// TestKeptEventsShareMemory: if there is no memory for an event, the oldest ones of the call go.
 func TestKeptEventsShareMemory(t *testing.T) {
-	g := gomega.NewWithT(t)
-	const each, most = 100 << 10, 16 << 20
-	budget := account.New(most)
-	call := func(payer string) (*Hub, string) {
-		h := NewHub(env.System(), sinkConnection{}, func() bool { return true })
-		h.ShareMemory(account.Purse{Budget: budget, Payer: payer})
-		first := fmt.Sprint(payer, " 0")
-		for n := range maxReplayBytes / each {
-			_ = h.Send(Event{ID: fmt.Sprint(payer, " ", n), Text: make([]byte, each), Session: &wire.Session{}}, nil)
-		}
-		return h, first
+	g, memory := gomega.NewWithT(t), &share{10}
+	h := NewHub(env.System(), sinkConnection{}, func() bool { return true })
+	send := func(id string, size int) {
+		_ = h.Send(Event{ID: id, Text: make([]byte, size), Session: &wire.Session{}}, nil)
 	}
-	var calls []*Hub
-	var first string
-	for range 10 {
-		h, id := call("greedy")
-		calls, first = append(calls, h), id
+	kept := func(after string) bool {
+		_, ok := h.replay.after(after)
+		return ok
 	}
-	g.Expect(budget.Held()["greedy"]).To(gomega.And(gomega.BeNumerically(">", most/5), gomega.BeNumerically("<=", most/4)))
-	last := calls[9]
-	g.Expect(last.Kept()).To(gomega.BeNumerically("~", ownReplay, each), "it has what is its own")
-	g.Expect(last.replay.events[0].Session).To(gomega.BeNil(), "the text has it")
-	g.Expect(last.Reserve(first)).To(gomega.MatchError(ErrReplayLost))
-	g.Expect(last.Reserve(last.replay.events[0].ID)).To(gomega.Succeed())
-	g.Expect(calls[0].Reserve(first)).To(gomega.Succeed(), "it was there first")
-
-	modest, id := call("modest")
-	g.Expect(modest.Reserve(id)).To(gomega.Succeed(), "another principal has room")
-	g.Expect(budget.Take("greedy", most/8)).To(gomega.Succeed(), "and for its other needs greedy has room, too")
-	budget.Give("greedy", most/8)
-
-	_ = last.Send(Event{ID: "large", Text: make([]byte, most)}, nil)
-	g.Expect(last.replay.events).To(gomega.BeEmpty())
-	_ = last.Send(Event{ID: "next"}, nil)
-	_, kept := last.replay.after("large")
-	g.Expect(kept).To(gomega.BeFalse())
-	_, kept = last.replay.after("")
-	g.Expect(kept).To(gomega.BeFalse())
-	for _, h := range append(calls, modest) {
-		_ = h.Close()
-	}
-	g.Expect(budget.Held()).To(gomega.BeEmpty())
+	send("a", 3)
+	h.ShareMemory(unlimited{}, memory)
+	send("b", 3)
+	send("c", 3)
+	g.Expect(h.replay.events[0].Session).To(gomega.BeNil(), "the text has it")
+	g.Expect(kept("")).To(gomega.BeTrue())
+	send("d", 3)
+	g.Expect(h.Kept()).To(gomega.Equal(9))
+	g.Expect(h.Reserve("a")).To(gomega.MatchError(ErrReplayLost))
+	g.Expect(kept("b")).To(gomega.BeTrue())
+	send("large", 11)
+	g.Expect(h.replay.events).To(gomega.BeEmpty())
+	g.Expect(memory.left).To(gomega.Equal(int64(10)))
+	send("e", 1)
+	g.Expect([]bool{kept(""), kept("d"), kept("large"), kept("e")}).To(gomega.Equal([]bool{false, false, false, true}))
+	_ = h.Close()
+	g.Expect(memory.left).To(gomega.Equal(int64(-1)), "it was closed")
 }
