@@ -85,10 +85,6 @@ func (h *Handler) clientSecret(w http.ResponseWriter, r *http.Request, who reque
 	if who.secret != nil {
 		return keyWanted("makes no further ones")
 	}
-	return h.charges(who, func() *problem { return h.createSecret(w, r, who) })
-}
-
-func (h *Handler) createSecret(w http.ResponseWriter, r *http.Request, who requester) *problem {
 	body, p := readJSON(w, r)
 	if p != nil {
 		return p

@@ -163,12 +163,11 @@ func (h *Handler) charge(who requester) *problem {
 
 // charges takes one request from the payer's budget before next. A request that the server cannot answer now (503) costs nothing.
 func (h *Handler) charges(payer requester, next func() *problem) *problem {
-	if p := h.charge(payer); p != nil {
-		return p
-	}
-	p := next()
-	if p != nil && p.Status == http.StatusServiceUnavailable {
-		h.budgets.GiveBack(payer.budget())
+	p := h.charge(payer)
+	if p == nil {
+		if p = next(); p != nil && p.Status == http.StatusServiceUnavailable {
+			h.budgets.GiveBack(payer.budget())
+		}
 	}
 	return p
 }

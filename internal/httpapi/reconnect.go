@@ -208,7 +208,7 @@ func (h *Handler) reconnectSocket(w http.ResponseWriter, r *http.Request, who re
 	if err != nil {
 		return nil // Accept has answered
 	}
-	socket := h.newLink(who)
+	socket := ws.NewLink(h.socketLimits(who))
 	_, after := fleet.Reconnection(r)
 	tellSeen(r, c, socket, seen)
 	socket.Open(context.WithoutCancel(r.Context()), conn, receiver(c.session))

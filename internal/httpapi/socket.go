@@ -63,7 +63,7 @@ func (h *Handler) socketCall(w http.ResponseWriter, r *http.Request, who request
 		h.abandon(id, c)
 		return nil // Accept has answered
 	}
-	socket := h.newLink(who)
+	socket := ws.NewLink(h.socketLimits(who))
 	hub := h.began(c, socket, nil)
 	socket.Open(context.WithoutCancel(r.Context()), conn, receiver(c.session))
 	socket.Begin()
@@ -71,9 +71,6 @@ func (h *Handler) socketCall(w http.ResponseWriter, r *http.Request, who request
 	<-socket.Gone()
 	return nil
 }
-
-// newLink returns a WebSocket link with the limits of the server.
-func (h *Handler) newLink(who requester) *ws.Link { return ws.NewLink(h.socketLimits(who)) }
 
 // socketLimits returns the limits of the clients of a WebSocket.
 func (h *Handler) socketLimits(who requester) ws.Limits {
@@ -95,7 +92,7 @@ func (h *Handler) control(w http.ResponseWriter, r *http.Request, who requester)
 	case hub == nil:
 		return noCall()
 	}
-	socket := h.newLink(who)
+	socket := ws.NewLink(h.socketLimits(who))
 	sideband := link.NewSideband(who.secret == nil, socket)
 	if err := hub.Join(sideband); err != nil {
 		return notJoined(err)

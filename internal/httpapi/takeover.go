@@ -123,7 +123,7 @@ func (h *Handler) takeOverSocket(w http.ResponseWriter, r *http.Request, who req
 		h.abandon(c.id, c)
 		return nil // Accept has answered
 	}
-	link := h.newLink(who)
+	link := ws.NewLink(h.socketLimits(who))
 	tellSeen(r, c, link, seen)
 	link.Open(context.WithoutCancel(r.Context()), accepted, receiver(c.session))
 	_, after := fleet.Reconnection(r)
