@@ -160,20 +160,27 @@ func (h *house) baresip(t *testing.T, codec string) []int16 {
 	return h.plays(folder, func() {}, "-e", "/dial sip:agent@"+h.sip)
 }
 
-// softphone configures baresip with an account.
-func (h *house) softphone(folder, codec, listen, account string) {
+// softphone configures baresip with an account. more are further lines of its configuration.
+func (h *house) softphone(folder, codec, listen, account string, more ...string) {
 	write := func(name, text string) {
 		h.g.Expect(os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600)).To(gomega.Succeed())
 	}
 	h.speech(filepath.Join(folder, "in.wav"), rate[codec])
 	write("config", fmt.Sprintf("sip_listen %[3]s\naudio_source aufile,%[1]s/in.wav\naudio_player aubridge,none\nsnd_path %[1]s\nmodule_path /usr/lib/baresip/modules\n"+
-		"module %[2]s.so\nmodule aufile.so\nmodule aubridge.so\nmodule sndfile.so\nmodule_app account.so\nmodule_app menu.so\n", folder, module[codec], listen))
+		"module %[2]s.so\nmodule aufile.so\nmodule aubridge.so\nmodule sndfile.so\nmodule_app account.so\nmodule_app menu.so\n%[4]s\n", folder, module[codec], listen, strings.Join(more, "\n")))
 	write("accounts", account+";regint=0\n")
 	write("contacts", "")
 }
 
-// plays runs baresip, and returns what it has played.
+// plays runs baresip, and returns what it has played in its only call.
 func (h *house) plays(folder string, meanwhile func(), args ...string) []int16 {
+	calls := h.telephone(folder, meanwhile, args...)
+	h.g.Expect(calls).To(gomega.HaveLen(1))
+	return calls[0]
+}
+
+// telephone runs baresip, and returns what it has played in each call.
+func (h *house) telephone(folder string, meanwhile func(), args ...string) (calls [][]int16) {
 	cmd := exec.Command("baresip", append([]string{"-f", folder, "-t", "9"}, args...)...)
 	cmd.WaitDelay = patience
 	var out strings.Builder
@@ -181,18 +188,19 @@ func (h *house) plays(folder string, meanwhile func(), args ...string) []int16 {
 	h.g.Expect(cmd.Start()).To(gomega.Succeed())
 	meanwhile()
 	err := cmd.Wait()
-	said := out.String()
-	h.g.Expect(err).NotTo(gomega.HaveOccurred(), "%s", said)
+	h.g.Expect(err).NotTo(gomega.HaveOccurred(), "%s", &out)
 	played, err := filepath.Glob(filepath.Join(folder, "dump-*-dec.wav"))
 	h.g.Expect(err).NotTo(gomega.HaveOccurred())
-	h.g.Expect(played).To(gomega.HaveLen(1), "%s", said)
-	text, err := os.ReadFile(played[0])
-	h.g.Expect(err).NotTo(gomega.HaveOccurred())
-	pcm := make([]int16, 0, len(text)/2)
-	for i := 44; i+1 < len(text); i += 2 {
-		pcm = append(pcm, int16(text[i])|int16(text[i+1])<<8)
+	for _, path := range played {
+		text, err := os.ReadFile(path)
+		h.g.Expect(err).NotTo(gomega.HaveOccurred())
+		pcm := make([]int16, 0, len(text)/2)
+		for i := 44; i+1 < len(text); i += 2 {
+			pcm = append(pcm, int16(text[i])|int16(text[i+1])<<8)
+		}
+		calls = append(calls, pcm)
 	}
-	return pcm
+	return calls
 }
 
 // speech writes a sentence of a person with silence around it.

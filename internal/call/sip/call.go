@@ -113,14 +113,14 @@ func (s *Server) newCall(t *Trunk, r *sip.Request, tx sip.ServerTransaction) (c 
 // contact returns where requests of a call reach this server.
 func (s *Server) contact(public netip.Addr, transport string) sip.ContactHeader {
 	at := s.at
-	if strings.EqualFold(transport, "TLS") {
+	if strings.EqualFold(transport, TLS) && s.tlsAt.IsValid() { // else the far side's requests come over the connection of the call
 		at = s.tlsAt
 	}
 	uri := sip.Uri{Scheme: "sip", User: "antiphon", Host: public.String(), Port: int(at.Port())}
 	if public.Is6() {
 		uri.Host = "[" + uri.Host + "]"
 	}
-	if !strings.EqualFold(transport, "UDP") {
+	if !strings.EqualFold(transport, UDP) {
 		uri.UriParams = sip.NewParams()
 		uri.UriParams.Add("transport", strings.ToLower(transport))
 	}

@@ -1,10 +1,16 @@
 package sip
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,7 +22,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/call/sip/audio"
 )
 
-// Calls out: this server calls a telephone over a trunk, over UDP.
+// Calls out: this server calls a telephone over a trunk.
 
 // Out says how this server places calls over a trunk. The trunk's Networks have Proxy.
 type Out struct {
@@ -26,6 +32,46 @@ type Out struct {
 	User, Password string
 	// From is the number that the called party sees; empty takes User.
 	From string
+	// Transport is UDP, TCP or TLS; empty takes UDP. TLS checks that the certificate is of the host of Proxy, and of one of Roots; nil takes those of the system.
+	Transport string
+	Roots     *x509.CertPool
+	// Secure encrypts the audio, with keys in the SDP (RFC 4568). It needs TLS.
+	Secure bool
+}
+
+// The transports of calls out.
+const (
+	UDP = "UDP"
+	TCP = "TCP"
+	TLS = "TLS"
+)
+
+// proxy returns where the calls go, with a port.
+func (o *Out) proxy() string {
+	host, port, _ := hostPort(o.Proxy) // Check has read it
+	if _, _, err := net.SplitHostPort(o.Proxy); err != nil {
+		port = sip.DefaultPort(o.Transport)
+	}
+	return net.JoinHostPort(host, strconv.Itoa(port))
+}
+
+// connects returns what opens a connection to a proxy; nil for UDP.
+func (s *Server) connects(t *Trunk, to netip.AddrPort) func(ctx context.Context) error {
+	o := t.Out
+	lines, secure := s.tcpOut, (*tls.Config)(nil)
+	switch o.Transport {
+	case TCP:
+	case TLS:
+		host, _, _ := hostPort(o.Proxy) // Check has read it
+		lines, secure = s.tlsOut, &tls.Config{ServerName: host, RootCAs: o.Roots, MinVersion: tls.VersionTLS12}
+	default:
+		return nil
+	}
+	return func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, findsWithin)
+		defer cancel()
+		return lines.Connect(ctx, to, secure, func(n int) time.Duration { return s.door.spend(t, n) })
+	}
 }
 
 func (o *Out) check(t *Trunk) error {
@@ -42,6 +88,12 @@ func (o *Out) check(t *Trunk) error {
 		return errors.New("from and user: want a number or a name such as +4930123456")
 	case len(t.Networks) == 0:
 		return errors.New("give the provider's addresses, too: its answers come from there")
+	case !slices.Contains([]string{"", UDP, TCP, TLS}, o.Transport):
+		return errors.New("transport: want udp, tcp or tls")
+	case o.Secure && o.Transport != TLS:
+		return errors.New("srtp needs transport: tls: the keys of the audio are in the messages")
+	case o.Roots != nil && o.Transport != TLS:
+		return errors.New("ca_file needs transport: tls")
 	}
 	return nil
 }
@@ -76,7 +128,7 @@ func (s *Server) Dial(trunk, target string) (*Call, error) {
 	}
 	t := &s.cfg.Trunks[i]
 	host, port, _ := hostPort(t.Out.Proxy) // Check has read it
-	if port == sip.DefaultUdpPort {
+	if port == sip.DefaultPort(t.Out.Transport) {
 		port = 0
 	}
 	to := sip.Uri{Scheme: "sip", User: target, Host: host, Port: port}
@@ -95,7 +147,7 @@ func (s *Server) Dial(trunk, target string) (*Call, error) {
 	for _, h := range []sip.Header{&from, &sip.ToHeader{Address: to}, &id, &sip.CSeqHeader{SeqNo: 1, MethodName: sip.INVITE}, allows(), sip.NewHeader("Content-Type", "application/sdp")} {
 		r.AppendHeader(h)
 	}
-	r.SetTransport("UDP")
+	r.SetTransport(cmp.Or(t.Out.Transport, UDP))
 	return &Call{server: s, trunk: t, signalling: signalling{invite: r, early: make(chan *sip.Response, maxAnswers)}, acked: make(chan uint32, 1), agreed: make(chan struct{}), over: make(chan struct{}), ended: make(chan struct{})}, nil
 }
 
@@ -165,18 +217,21 @@ func (d *dialing) prepare() (err error) {
 	s := c.server
 	ctx, cancel := context.WithTimeout(context.Background(), findsWithin)
 	defer cancel()
-	if c.peer, err = c.trunk.find(ctx, c.trunk.Out.Proxy); err != nil {
+	if c.peer, err = c.trunk.find(ctx, c.trunk.Out.proxy()); err != nil {
 		return err
 	}
 	public := s.reach(c.peer.Addr())
-	if c.stream, err = audio.Open(s.audio(public, c.peer.Addr())); err != nil {
+	sound := s.audio(public, c.peer.Addr())
+	sound.Secure = c.trunk.Out.Secure
+	if c.stream, err = audio.Open(sound); err != nil {
 		return err
 	}
-	c.contact = s.contact(public, "UDP")
+	c.contact = s.contact(public, c.invite.Transport())
 	c.invite.AppendHeader(&c.contact)
 	c.invite.SetBody(c.stream.Offer())
 	client := s.clientTo(c.peer)
 	d.route, _ = client.TxRequester.(*route) // clientTo has set it
+	d.route.connect = s.connects(c.trunk, c.peer)
 	d.dialog = &sipgo.DialogClientSession{Dialog: sipgo.Dialog{InviteRequest: c.invite}, UA: &sipgo.DialogUA{Client: client, ContactHDR: c.contact, RewriteContact: true}}
 	d.dialog.Init()
 	c.dialog = d.dialog
@@ -347,7 +402,7 @@ func (d *dialing) cancel() {
 		r.AppendHeader(sip.HeaderClone(h))
 	}
 	r.AppendHeader(&sip.CSeqHeader{SeqNo: invite.CSeq().SeqNo, MethodName: sip.CANCEL})
-	r.SetTransport("UDP")
+	r.SetTransport(invite.Transport())
 	d.call.server.serving.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), acksWithin)
 		defer cancel()

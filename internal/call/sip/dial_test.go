@@ -1,6 +1,7 @@
 package sip
 
 import (
+	"crypto/x509"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -269,6 +270,16 @@ func TestCallOutWithoutSound(t *testing.T) {
 	}
 }
 
+func TestProxy(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	for want, o := range map[string]Out{
+		"a:5060": {Proxy: "a"}, "b:5061": {Proxy: "b", Transport: TLS}, "c:5060": {Proxy: "c", Transport: TCP}, "d:7": {Proxy: "d:7", Transport: TLS}, "[::1]:5061": {Proxy: "[::1]", Transport: TLS},
+	} {
+		g.Expect(o.proxy()).To(Equal(want))
+	}
+}
+
 func TestWrongOut(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -277,6 +288,9 @@ func TestWrongOut(t *testing.T) {
 		"want a host":          {Name: "a", Networks: here, Out: &Out{From: "1"}},
 		"from is missing":      {Name: "a", Networks: here, Out: &Out{Proxy: "a"}},
 		"want a number":        {Name: "a", Networks: here, Out: &Out{Proxy: "a", From: "1>\r\nX: y"}},
+		"want udp, tcp or tls": {Name: "a", Networks: here, Out: &Out{Proxy: "a", From: "1", Transport: "SCTP"}},
+		"srtp needs":           {Name: "a", Networks: here, Out: &Out{Proxy: "a", From: "1", Transport: TCP, Secure: true}},
+		"ca_file needs":        {Name: "a", Networks: here, Out: &Out{Proxy: "a", From: "1", Roots: x509.NewCertPool()}},
 		"provider's addresses": {Name: "a", User: "a", Password: "b", Out: &Out{Proxy: "a", From: "1"}},
 	} {
 		g.Expect(Check([]Trunk{trunk})).To(MatchError(ContainSubstring(wrong)))

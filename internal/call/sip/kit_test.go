@@ -2,12 +2,14 @@ package sip
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -66,6 +68,11 @@ func serving(t *testing.T, cfg Config) *Server {
 		cfg.Trunks = []Trunk{{Name: "local", Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}}
 	}
 	s, err := New(cfg)
+	for range 9 { // another test may have the TCP port of the same number
+		if errors.Is(err, syscall.EADDRINUSE) {
+			s, err = New(cfg)
+		}
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

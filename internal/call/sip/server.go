@@ -18,6 +18,7 @@ import (
 	"github.com/emiago/sipgo/sip"
 
 	"github.com/antiphon-rt/antiphon/internal/call/sip/audio"
+	"github.com/antiphon-rt/antiphon/internal/call/sip/outbound"
 )
 
 // The server: its sockets, and what it does with each kind of request.
@@ -46,6 +47,8 @@ type Server struct {
 	sockets []interface{ Close() error }
 	serving sync.WaitGroup // the sockets and the calls
 	udp     net.PacketConn
+
+	tcpOut, tlsOut *outbound.Lines // of calls out
 
 	registering sync.WaitGroup
 	unregister  context.CancelFunc
@@ -147,6 +150,9 @@ func (s *Server) open() error {
 			return fmt.Errorf("sip: %w", err)
 		}
 		s.serve(tcp, func() error { return s.server.ServeTCP(newConnections(tcp, s.door)) })
+		s.tcpOut, s.tlsOut = outbound.New(tcp.Addr()), outbound.New(tcp.Addr())
+		s.serve(s.tcpOut, func() error { return s.server.ServeTCP(s.tcpOut) })
+		s.serve(s.tlsOut, func() error { return s.server.ServeTLS(s.tlsOut) })
 	}
 	if s.cfg.ListenTLS != "" {
 		tcp, err := net.Listen("tcp", s.cfg.ListenTLS)

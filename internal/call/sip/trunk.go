@@ -90,8 +90,9 @@ func (t *Trunk) target(invite *sip.Request, peer netip.AddrPort) netip.AddrPort 
 // route is where the requests of a call go. It implements sipgo.ClientTransactionRequester.
 type route struct {
 	ua       *sipgo.UserAgent
-	from, to netip.AddrPort // from is the UDP socket
-	invite   *sip.ClientTx  // of the newest INVITE: sipgo's dialog does not show it
+	from, to netip.AddrPort                  // from is the UDP socket
+	invite   *sip.ClientTx                   // of the newest INVITE: sipgo's dialog does not show it
+	connect  func(ctx context.Context) error // opens a connection if there is none; nil for UDP and for a call that has come in
 }
 
 // Request implements sipgo.ClientTransactionRequester.
@@ -99,6 +100,11 @@ func (o *route) Request(ctx context.Context, r *sip.Request) (sip.ClientTransact
 	r.SetDestination(o.to.String())
 	if strings.EqualFold(r.Transport(), "UDP") {
 		r.Laddr = sip.Addr{IP: o.from.Addr().AsSlice(), Port: int(o.from.Port())} // another socket would take messages of strangers
+	}
+	if o.connect != nil {
+		if err := o.connect(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if r.IsAck() {
 		return nil, o.ua.TransportLayer().WriteMsg(r) // it has no transaction

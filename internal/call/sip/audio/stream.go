@@ -33,6 +33,8 @@ type Config struct {
 	Taken netip.AddrPort
 	// FirstPort and LastPort bound the port; 0 takes any.
 	FirstPort, LastPort uint16
+	// Secure has offers want encryption (RFC 4568).
+	Secure bool
 	// Quiet is how long the far end may send nothing, unless it holds the call; 0 takes 30 s.
 	Quiet time.Duration
 	// Held is how long the far end may hold the call; 0 takes 30 min.
@@ -152,6 +154,9 @@ func (s *Stream) Offer() []byte {
 	}
 	s.local.events = map[uint32]uint8{narrow: eventsNarrow, 48_000: eventsWide}
 	s.local.direction = sendRecv
+	if s.cfg.Secure && s.local.key == nil {
+		s.local.key, s.local.tag = newKey(), "1"
+	}
 	s.local.version++
 	return s.local.write([]string{""}, 0)
 }
@@ -162,11 +167,14 @@ func (s *Stream) Answered(text []byte) error {
 	if err != nil {
 		return err
 	}
-	if d.crypto != nil {
-		return errors.New("the answer is encrypted, and the offer was not")
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	switch {
+	case d.crypto != nil && s.local.key == nil:
+		return errors.New("the answer is encrypted, and the offer was not")
+	case d.crypto == nil && s.local.key != nil:
+		return errors.New("the answer is not encrypted, and the offer was")
+	}
 	return s.take(d)
 }
 

@@ -1,0 +1,187 @@
+// Package outbound opens connections to the servers of trunks, and gives them to the SIP stack as if they had come in: the stack opens none itself.
+package outbound
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// writeWithin bounds how long a message may wait for the peer.
+const writeWithin = 5 * time.Second
+
+// maxLines is how many connections there are at a time. The servers of the trunks have few addresses.
+const maxLines = 256
+
+// Lines are connections to trunks, one for each address. It is a net.Listener for the stack. Connect is safe for concurrent use.
+type Lines struct {
+	at     net.Addr
+	come   chan net.Conn
+	taken  chan struct{} // the stack has what came
+	closed chan struct{}
+	once   sync.Once
+	came   bool // Accept has returned a connection; one goroutine accepts
+
+	mu    sync.Mutex
+	lines map[netip.AddrPort]*line
+}
+
+// line is the way to one address.
+type line struct {
+	busy chan struct{} // has an element while somebody connects
+	conn *conn         // nil before the first
+}
+
+// New returns Lines without connections. at is what Addr returns.
+func New(at net.Addr) *Lines {
+	return &Lines{at: at, come: make(chan net.Conn), taken: make(chan struct{}), closed: make(chan struct{}), lines: map[netip.AddrPort]*line{}}
+}
+
+// Accept implements net.Listener. When it is called again, the stack has taken the connection before.
+func (l *Lines) Accept() (net.Conn, error) {
+	if l.came {
+		select {
+		case l.taken <- struct{}{}:
+		case <-l.closed:
+		}
+	}
+	select {
+	case c := <-l.come:
+		l.came = true
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener. The stack closes the connections.
+func (l *Lines) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+// Addr implements net.Listener.
+func (l *Lines) Addr() net.Addr { return l.at }
+
+// to returns the line to an address.
+func (l *Lines) to(at netip.AddrPort) (*line, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if one := l.lines[at]; one != nil {
+		return one, nil
+	}
+	if len(l.lines) == maxLines {
+		return nil, errors.New("the trunks have too many addresses")
+	}
+	one := &line{busy: make(chan struct{}, 1)}
+	l.lines[at] = one
+	return one, nil
+}
+
+// Connect returns when the stack has a connection to an address: the one that there is, or a new one. secure is for TLS, and nil for TCP. pay is told how many bytes came
+// in; it returns how long to wait, and is asked again then, until it returns 0.
+func (l *Lines) Connect(ctx context.Context, to netip.AddrPort, secure *tls.Config, pay func(n int) time.Duration) error {
+	one, err := l.to(to)
+	if err != nil {
+		return err
+	}
+	select {
+	case one.busy <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-one.busy }()
+	if one.conn != nil && !one.conn.isClosed() {
+		return nil
+	}
+	c, top, err := open(ctx, to, secure, pay)
+	if err != nil {
+		return err
+	}
+	select {
+	case l.come <- top:
+	case <-l.closed:
+		_ = c.Close() // nobody has it
+		return net.ErrClosed
+	}
+	select {
+	case <-l.taken:
+	case <-l.closed:
+		return net.ErrClosed
+	}
+	one.conn = c
+	return nil
+}
+
+// open opens a connection. top is what the stack reads.
+func open(ctx context.Context, to netip.AddrPort, secure *tls.Config, pay func(n int) time.Duration) (c *conn, top net.Conn, err error) {
+	raw, err := new(net.Dialer).DialContext(ctx, "tcp", to.String())
+	if err != nil {
+		return nil, nil, err
+	}
+	c = &conn{Conn: raw, pay: pay, closed: make(chan struct{})}
+	if secure == nil {
+		return c, c, nil
+	}
+	safe := tls.Client(c, secure)
+	if err := safe.HandshakeContext(ctx); err != nil {
+		_ = c.Close() // nobody has it
+		return nil, nil, fmt.Errorf("no TLS with %s: %w", secure.ServerName, err)
+	}
+	return c, safe, nil
+}
+
+// conn is a connection with bounds.
+type conn struct {
+	net.Conn
+	pay    func(n int) time.Duration
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (c *conn) isClosed() bool {
+	select {
+	case <-c.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Read implements net.Conn. It waits until the trunk may have sent so much.
+func (c *conn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	for wait := c.pay(n); wait > 0; wait = c.pay(n) {
+		again := time.NewTimer(wait)
+		select {
+		case <-again.C:
+		case <-c.closed:
+			again.Stop()
+			return n, err
+		}
+	}
+	return n, err
+}
+
+// Write implements net.Conn.
+func (c *conn) Write(b []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil {
+		return 0, err
+	}
+	n, err := c.Conn.Write(b)
+	if err != nil {
+		_ = c.Close() // the reader hears of it
+	}
+	return n, err
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}

@@ -1,0 +1,108 @@
+package outbound
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/netip"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+)
+
+// free is a trunk that may send what it wants.
+func free(int) time.Duration { return 0 }
+
+// trunk is a server of a trunk. It has each connection in a channel.
+func trunk(t *testing.T) (at netip.AddrPort, come chan net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	come = make(chan net.Conn, 4)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			come <- c
+		}
+	}()
+	return netip.MustParseAddrPort(l.Addr().String()), come
+}
+
+// stack takes the connections of Lines.
+func stack(t *testing.T) (l *Lines, taken chan net.Conn) {
+	t.Helper()
+	l, taken = New(nil), make(chan net.Conn, 4)
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			taken <- c
+		}
+	}()
+	return l, taken
+}
+
+// There is one connection to an address, and a new one when it has ended.
+func TestOneConnection(t *testing.T) {
+	g := NewWithT(t)
+	at, come := trunk(t)
+	l, taken := stack(t)
+	for range 2 {
+		g.Expect(l.Connect(context.Background(), at, nil, free)).To(Succeed())
+	}
+	g.Expect(taken).To(HaveLen(1), "when Connect returns, the stack has the connection")
+	first := <-taken
+	g.Eventually(come).Should(Receive())
+	g.Expect(first.Close()).To(Succeed())
+	g.Expect(l.Connect(context.Background(), at, nil, free)).To(Succeed())
+	g.Eventually(come).Should(Receive())
+}
+
+// A trunk that has sent too much waits, and the end of the connection ends the wait.
+func TestTrunkPays(t *testing.T) {
+	g := NewWithT(t)
+	at, come := trunk(t)
+	l, taken := stack(t)
+	asked := make(chan int, 1)
+	g.Expect(l.Connect(context.Background(), at, nil, func(n int) time.Duration { asked <- n; return time.Hour })).To(Succeed())
+	c := <-taken
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		_, _ = c.Read(make([]byte, 16))
+	}()
+	_, err := (<-come).Write([]byte("four"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(asked).Should(Receive(Equal(4)))
+	g.Expect(c.Close()).To(Succeed())
+	g.Eventually(read).Should(BeClosed())
+}
+
+// Nobody waits for a peer that says nothing, or after Close.
+func TestConnectEnds(t *testing.T) {
+	g := NewWithT(t)
+	at, _ := trunk(t)
+	l := New(nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		done <- l.Connect(ctx, at, &tls.Config{ServerName: "a.example", MinVersion: tls.VersionTLS12}, free)
+	}()
+	cancel()
+	g.Eventually(done).Should(Receive(HaveOccurred()))
+	go func() { done <- l.Connect(context.Background(), at, nil, free) }()
+	g.Expect(l.Close()).To(Succeed())
+	g.Eventually(done).Should(Receive(MatchError(net.ErrClosed)))
+	_, err := l.Accept()
+	g.Expect(err).To(MatchError(net.ErrClosed))
+}
