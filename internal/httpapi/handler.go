@@ -344,8 +344,7 @@ func (h *Handler) began(c *callEntry, on link.Connection, peer *rtc.Peer) *link.
 
 // beganWith is began for a call that has its link already.
 func (h *Handler) beganWith(c *callEntry, hub *link.Hub, peer *rtc.Peer) *link.Hub {
-	memory := h.purse(c.owner)
-	hub.ShareMemory(memory.Open(link.OwnWithheld), memory.Spare().Open(link.OwnReplay))
+	hub.ShareMemory(h.purse(c.owner).Open(link.OwnWithheld), h.purse(c.owner).Spare().Open(link.OwnReplay))
 	c.watch(hub)
 	h.cfg.Begun(c.id, c.session.ID(), c.owner.principal, peer != nil, c.since)
 	h.mu.Lock()

@@ -13,7 +13,7 @@ import (
 )
 
 // serves are the folders of what runs in a server.
-var serves = regexp.MustCompile(`^(internal/(call|httpapi|httpguard|runs|journal|once|cluster|speechapi|store|steps|telemetry|oneport|hangup|engine)|server)/`)
+var serves = regexp.MustCompile(`^(internal/(call|httpapi|httpguard|runs|journal|once|cluster|speechapi|store|steps|telemetry|oneport|hangup|engine|mcp)|server)/`)
 
 // eachServerFile visits the files of what runs in a server, without tests.
 func eachServerFile(t *testing.T, visit func(name string, fset *token.FileSet, file *ast.File)) {
