@@ -2,7 +2,10 @@ package voice
 
 // This file changes the sample rate of a stream.
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // RateError is the error for a pair of sample rates that a Resampler does not support.
 type RateError struct {
@@ -59,6 +62,14 @@ func NewResampler(from, to int) (*Resampler, error) {
 	return r, nil
 }
 
+// Another returns a resampler for another stream between the same rates. It shares the filter.
+func (r *Resampler) Another() *Resampler {
+	o := *r
+	o.history = make([]float32, 0, cap(r.history))
+	o.Reset()
+	return &o
+}
+
 // Latency returns how many input samples must follow the moment of an output sample before it can come out.
 func (r *Resampler) Latency() Samples { return Samples(r.taps / 2) }
 
@@ -94,12 +105,27 @@ func (r *Resampler) Append(dst, src []float32) []float32 {
 	return dst
 }
 
-// AppendSilence is Append for n samples of silence. It takes little time once the filter has no sound left.
-func (r *Resampler) AppendSilence(dst []float32, n int) []float32 {
-	if r.taps == 0 || r.silent < len(r.history) {
-		return r.Append(dst, make([]float32, n))
+// AppendFloats is Append from 16-bit samples. Silence takes little time once the filter has no sound left.
+func (r *Resampler) AppendFloats(dst []float32, src []int16) []float32 {
+	r.in += Samples(len(src))
+	if r.taps == 0 {
+		r.out += Samples(len(src))
+		return PCM16ToFloat(dst, src)
 	}
-	r.in += Samples(n)
+	if r.silent >= len(r.history) && !slices.ContainsFunc(src, func(x int16) bool { return x != 0 }) {
+		return r.pass(dst, len(src))
+	}
+	for len(src) > 0 {
+		src = r.takePCM16(src)
+		for r.ready() {
+			dst = append(dst, r.next())
+		}
+	}
+	return dst
+}
+
+// pass lets n samples of silence pass a filter that has no sound left.
+func (r *Resampler) pass(dst []float32, n int) []float32 {
 	length := len(r.history) + n
 	if rounds := (length - r.taps - r.skip) / r.down; rounds > 0 {
 		dst = append(dst, make([]float32, rounds*r.up)...)

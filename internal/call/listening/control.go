@@ -105,7 +105,7 @@ func (in *Input) FramesSince(start voice.Samples) (frames []Frame) {
 	}
 	again := in.framing.again
 	again.Reset()
-	pcm := again.Append(make([]float32, 0, (n+2)*voice.FrameSize), voice.PCM16ToFloat(nil, in.buffer.From(first*frameSamples)))
+	pcm := again.AppendFloats(make([]float32, 0, (n+2)*voice.FrameSize), in.buffer.From(first*frameSamples))
 	for i := range min(n, len(pcm)/voice.FrameSize) {
 		spoken := len(in.recent) - n + i
 		frames = append(frames, Frame{PCM: pcm[i*voice.FrameSize:][:voice.FrameSize:voice.FrameSize], Speech: spoken >= 0 && in.recent[spoken]})

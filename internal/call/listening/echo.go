@@ -19,6 +19,8 @@ const (
 	maxEchoDrift = room.OutputRate * 60 / 1000
 	// frameOut is how many samples of the agent's audio a frame has.
 	frameOut = room.OutputRate / 1000 * frameMS
+	// warm is how many frames of the reference have something of what the resampler and the framer had kept, after others were left out.
+	warm = 2
 )
 
 // echo finds the agent's own sound in incoming audio where the client's echo cancellation has left it: with a page that takes
@@ -32,14 +34,12 @@ type echo struct {
 	behind    bool          // the judgement has not got the last frames of the reference
 
 	pcm       [frameOut]int16
-	scratch   []float32
 	resampled []float32
 }
 
-// newEcho returns the echo judgement of the audio that d hears.
-func newEcho(d *voice.Detector) (echo, error) {
-	down, err := voice.NewResampler(room.OutputRate, voice.FrameRate)
-	return echo{judgement: voice.NewEchoFor(d), down: down, idle: echoFrames}, err
+// newEcho returns the echo judgement of the audio that d hears. Both directions have one rate: down is from that to the detector's.
+func newEcho(d *voice.Detector, down *voice.Resampler) echo {
+	return echo{judgement: voice.NewEchoFor(d), down: down, idle: echoFrames}
 }
 
 // explains reports whether the frame that d took last is the agent's audio that went out one round trip or more before. late is how late that frame is.
@@ -63,23 +63,15 @@ func (e *echo) explains(d *voice.Detector, v InputView, late time.Duration) bool
 		delay += v.Path.RoundTrip()
 	}
 	due := v.FarEnd.FarEndPosition() - voice.SamplesIn(delay.Milliseconds(), room.OutputRate) - frameOut
-	if e.behind {
-		e.catchUp(v.FarEnd, due)
+	for n := voice.Samples(voice.EchoFrames + warm); e.behind && n > 0; n-- {
+		e.at = due - n*frameOut
+		e.judgement.Play(e.reference(v.FarEnd))
 	}
+	e.behind = false
 	if off := e.at - due; off > maxEchoDrift || off < -maxEchoDrift {
 		e.at = due
 	}
 	return e.judgement.FrameOf(d, e.reference(v.FarEnd))
-}
-
-// catchUp gives the judgement what went out before the frame that is due. The first two of these frames have what the resampler and the framer had kept.
-func (e *echo) catchUp(sent link.FarEndReader, due voice.Samples) {
-	e.behind = false
-	const warm = 2
-	for n := voice.Samples(voice.EchoFrames + warm); n > 0; n-- {
-		e.at = due - n*frameOut
-		e.judgement.Play(e.reference(sent))
-	}
 }
 
 // reference returns the 10 ms that went out from e.at on, at the detector's rate, and moves on; nil if they are not known.
@@ -88,8 +80,7 @@ func (e *echo) reference(sent link.FarEndReader) []float32 {
 		return nil
 	}
 	e.at += frameOut
-	e.scratch = voice.PCM16ToFloat(e.scratch[:0], e.pcm[:])
-	e.resampled = e.down.Append(e.resampled[:0], e.scratch)
+	e.resampled = e.down.AppendFloats(e.resampled[:0], e.pcm[:])
 	frame, rest := e.framer.Push(e.resampled)
 	if len(rest) > 0 {
 		e.framer.Push(rest) // less than a frame: 10 ms came in

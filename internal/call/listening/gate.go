@@ -77,7 +77,7 @@ func probability(e Final, pcm []int16, spoken []bool, estimator endofturn.Estima
 	if err != nil {
 		return 1
 	}
-	frames := slices.Collect(slices.Chunk(down.Flush(down.Append(nil, voice.PCM16ToFloat(nil, pcm))), voice.FrameSize))
+	frames := slices.Collect(slices.Chunk(down.Flush(down.AppendFloats(nil, pcm)), voice.FrameSize))
 	if n := len(frames); n > 0 && len(frames[n-1]) < voice.FrameSize {
 		frames = frames[:n-1]
 	}

@@ -85,7 +85,6 @@ type framing struct {
 	down      *voice.Resampler // room.InputRate to the detector's rate
 	again     *voice.Resampler // the same, for audio that is resampled a second time
 	framer    voice.Framer
-	scratch   []float32
 	resampled []float32
 	rest      []float32 // of resampled, not yet in a frame
 	inPiece   bool      // frames of a piece are being handed out
@@ -114,17 +113,9 @@ func NewInput(limit int, memory *account.Account) (*Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	again, err := voice.NewResampler(room.InputRate, voice.FrameRate)
-	if err != nil {
-		return nil, err
-	}
 	d := voice.NewDetector(voice.DetectorConfig{Tables: tables()})
-	e, err := newEcho(d)
-	if err != nil {
-		return nil, err
-	}
 	return &Input{
-		limit: limit, buffer: buffer{memory: memory}, framing: framing{down: down, again: again}, listener: listener{detector: d, echo: e},
+		limit: limit, buffer: buffer{memory: memory}, framing: framing{down: down, again: down.Another()}, listener: listener{detector: d, echo: newEcho(d, down.Another())},
 	}, nil
 }
 
@@ -201,12 +192,7 @@ func (in *Input) Next(v InputView) (r Result, ok bool) {
 func (in *Input) beginPiece(pcm []int16) {
 	in.buffer.Append(pcm)
 	f := &in.framing
-	if len(pcm) == frameSamples && *(*[frameSamples]int16)(pcm) == [frameSamples]int16{} { // a user who is muted costs little
-		f.resampled = f.down.AppendSilence(f.resampled[:0], len(pcm))
-	} else {
-		f.scratch = voice.PCM16ToFloat(f.scratch[:0], pcm)
-		f.resampled = f.down.Append(f.resampled[:0], f.scratch)
-	}
+	f.resampled = f.down.AppendFloats(f.resampled[:0], pcm)
 	f.rest, f.inPiece = f.resampled, true
 }
 

@@ -283,10 +283,9 @@ func eachPiece(pcm []int16, take func([]float32) error) error {
 	if err != nil {
 		return err
 	}
-	var wide, out []float32
+	var out []float32
 	for piece := range slices.Chunk(pcm, room.InputRate/10) {
-		wide = voice.PCM16ToFloat(wide[:0], piece)
-		out = down.Append(out[:0], wide)
+		out = down.AppendFloats(out[:0], piece)
 		if err := take(out); err != nil {
 			return err
 		}
