@@ -5,6 +5,7 @@ package bench
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -61,7 +62,7 @@ func ServeBare(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// bareCapacity returns how many calls of bare pion one processor serves, as measured for the given time with n of them, and how late their packets came back.
+// bareCapacity returns how many calls of bare pion one processor serves, as measured for the given time with n of them, and how long after they were sent their packets came back.
 func bareCapacity(ctx context.Context, n int, within time.Duration) (calls float64, late lateness, err error) {
 	server, _, err := startApart(func() (*child, error) { return start(ctx, "bench", "--bare-server") })
 	if err != nil {
@@ -72,7 +73,8 @@ func bareCapacity(ctx context.Context, n int, within time.Duration) (calls float
 	var speaking sync.WaitGroup
 	defer speaking.Wait()
 	defer cancel()
-	came := make([][]native.HeardFrame, n)
+	start := time.Now()
+	came := make([]lateness, n)
 	for i := range n {
 		peer, err := bare.Call(ctx, http.DefaultClient, server.url)
 		if err != nil {
@@ -80,14 +82,16 @@ func bareCapacity(ctx context.Context, n int, within time.Duration) (calls float
 		}
 		speaking.Go(func() {
 			defer func() { _ = peer.Close() }() // what was measured is known
-			for pause(ctx, native.FrameTime) == nil && peer.Speak(barePacket) == nil {
+			packet := bytes.Clone(barePacket)
+			for pause(ctx, native.FrameTime) == nil && peer.Speak(binary.BigEndian.AppendUint64(packet[:0], uint64(time.Since(start)))[:len(packet)]) == nil {
 			}
 		})
 		speaking.Go(func() {
 			for {
 				select {
-				case <-peer.Packets():
-					came[i] = append(came[i], native.HeardFrame{At: time.Now()})
+				case p := <-peer.Packets(): // its first bytes say when it was sent
+					now := time.Since(start)
+					came[i].frame(now, now-time.Duration(binary.BigEndian.Uint64(p.Payload)))
 				case <-ctx.Done():
 					return
 				}
@@ -101,8 +105,8 @@ func bareCapacity(ctx context.Context, n int, within time.Duration) (calls float
 	after, err2 := consumed(server.cmd.Process.Pid)
 	cancel()
 	speaking.Wait()
-	for _, frames := range came {
-		late.add(frames, begin)
+	for _, l := range came {
+		late.behind, late.moments = append(late.behind, l.behind...), append(late.moments, l.moments...)
 	}
 	return float64(n) * float64(took) / float64(after.ran-before.ran), late, errors.Join(err, err1, err2)
 }

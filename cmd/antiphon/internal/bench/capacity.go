@@ -44,7 +44,7 @@ func measureCapacity(ctx context.Context, w io.Writer, o Options) (err error) {
 		where = "the server has one processor, the clients have another"
 	}
 	fmt.Fprintf(w, "The agent speaks 40 %% of each call; %s. Lateness is that of frames at the clients.\n"+
-		"Reference: bare pion, which sends each packet back, serves %.0f calls a processor. %d of %d packets were late over %v.\n",
+		"Reference: bare pion, which sends each packet back, serves %.0f calls a processor. %d of %d packets came back after more than %v.\n",
 		where, reference, len(late.moments), len(late.behind), lateAfter)
 	if len(late.moments) > 0 {
 		fmt.Fprintf(w, "          Late: %s.\n", late.stalls())

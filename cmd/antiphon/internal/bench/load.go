@@ -57,10 +57,17 @@ func (l *lateness) add(frames []native.HeardFrame, since time.Time) {
 			behind, due = 0, f.At
 		} else if behind > lateAfter {
 			due = f.At
-			l.moments = append(l.moments, f.At.Sub(since))
 		}
-		l.behind = append(l.behind, behind)
+		l.frame(f.At.Sub(since), behind)
 		due = due.Add(native.FrameTime)
+	}
+}
+
+// frame counts a frame that came at a time, and how late.
+func (l *lateness) frame(at, behind time.Duration) {
+	l.behind = append(l.behind, behind)
+	if behind > lateAfter {
+		l.moments = append(l.moments, at)
 	}
 }
 
