@@ -99,6 +99,9 @@ func checkTrace(versions []record) (steps int, wrong string) {
 			if seen, wrong = idempotency.Monitor.Watch(seen, edge); wrong != "" {
 				return steps, wrong
 			}
+			if locked, is := state.(idempotency.Locked); is && !locked.Sent && next.Name() == (idempotency.Cached{}).Name() {
+				return steps, "a response is stored of a request that was not sent"
+			}
 			state = next
 			steps++
 		}

@@ -371,6 +371,10 @@ func (w *world) check(id string) {
 			state = next
 		}
 		g.Expect(e.state()).To(gomega.Equal(state))
+		_, waits := state.(run.WaitingUser)
+		_, over := run.Terminal(state)
+		g.Expect(e.Question != nil).To(gomega.Equal(waits), "a run has a question while it waits for the answer")
+		g.Expect(e.Result != nil).To(gomega.Equal(over), "a run has a result when it has ended")
 		for _, m := range e.Messages {
 			g.Expect(m.Seq).To(gomega.Equal(uint64(len(all) + 1)))
 			g.Expect(checkMessage(m.Type, m.Data)).To(gomega.Succeed())
