@@ -343,6 +343,22 @@ func TestSoundThatWasNotPlayedIsTakenOverOrCut(t *testing.T) {
 	}
 }
 
+// While the connection is lost the server can say nothing, so the time for its answer begins again.
+func TestALostConnectionIsNoSilence(t *testing.T) {
+	bubble(t, "a message that is not answered yet", func(t *testing.T) {
+		l := connectedBy(t, Options{}, plan{})
+		l.g.Expect(l.SendText("hello?")).To(gomega.Succeed())
+		l.wait(10 * time.Second)
+		l.x.peers[0].sink(PeerLost{})
+		l.wait(10 * time.Second)
+		l.x.peers[0].sink(PeerRestored{})
+		l.wait(15*time.Second - time.Millisecond)
+		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Thinking))
+		l.wait(2 * time.Millisecond)
+		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
+	})
+}
+
 // A page cannot read the headers of a WebSocket, so the server sends the token with the answer to antiphon.hello.
 func TestATokenFromTheAnswerToHello(t *testing.T) {
 	bubble(t, "continues the conversation", func(t *testing.T) {
@@ -421,11 +437,14 @@ func TestCandidatesAreNumberedOn(t *testing.T) {
 		}
 		speaks(l.x.peers[0], "r1")
 		l.g.Expect(l.x.peers[0].got()).To(gomega.ContainElement(gomega.HaveSuffix("antiphon.barge_in.candidate 1")))
-		l.x.peers[0].sink(message(&wire.OutputAudioBufferStopped{EventID: "o", ResponseID: "r1"}))
-		l.x.peers[0].sink(message(&wire.ResponseDone{EventID: "d", Response: wire.Response{ID: "r1", Status: "completed"}}))
 		l.x.peers[0].sink(PeerBroken{})
 		l.wait(250 * time.Millisecond)
-		speaks(l.x.peers[1], "r2")
+		l.x.peers[1].sink(SpeechOnset{}) // over r1, which goes on
+		l.wait(10 * time.Second)
 		l.g.Expect(l.x.peers[1].got()).To(gomega.ContainElement(gomega.HaveSuffix("antiphon.barge_in.candidate 2")))
+		l.x.peers[1].sink(message(&wire.OutputAudioBufferStopped{EventID: "o", ResponseID: "r1"}))
+		l.x.peers[1].sink(message(&wire.ResponseDone{EventID: "d", Response: wire.Response{ID: "r1", Status: "completed"}}))
+		speaks(l.x.peers[1], "r2")
+		l.g.Expect(l.x.peers[1].got()).To(gomega.ContainElement(gomega.HaveSuffix("antiphon.barge_in.candidate 3")))
 	})
 }

@@ -91,11 +91,15 @@ func (l *listener) something() {
 	case 10:
 		if l.IntN(2) == 0 {
 			l.take(p.Interrupted(true, m))
+			l.Expect(p.Waiting()).To(gomega.BeFalse(), "the candidate is confirmed")
 		}
 	default:
-		if l.IntN(4) == 0 {
+		switch l.IntN(6) {
+		case 0:
 			l.replies++
 			p.Responses.Started(strconv.Itoa(l.replies))
+		case 1:
+			p.Responses.Heard = 0 // the response has ended
 		}
 		if was, _ := responseOf(p.State()); l.IntN(3) > 0 {
 			l.take(p.Played(l.now))
