@@ -23,3 +23,6 @@ func (w *Writer) Owns(ctx context.Context) bool {
 	owns, _ := w.Owner(ctx)
 	return owns
 }
+
+// Holds reports whether the calls of a principal have room of the journals.
+func (b *Book) Holds() bool { return len(b.room.Held()) > 0 }

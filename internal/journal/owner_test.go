@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,6 +96,52 @@ func TestANewOwnerWritesTheWholeState(t *testing.T) {
 			g.Expect(log.Len()).To(gomega.Equal(1), "the State alone")
 		}
 		o.Close()
+	})
+}
+
+// refusing is the log of a process whose store refuses every write after the first ones.
+func refusing(log *journaltest.Log, first int) *journaltest.View {
+	return &journaltest.View{Log: log, Before: func(n int) error {
+		if n > first {
+			return errors.New("refused")
+		}
+		return nil
+	}}
+}
+
+// TestWhatIsNotStoredWhole: an event waits while the log has only a piece of its record, and while it has as many records as the event needs, but those of another owner.
+func TestWhatIsNotStoredWhole(t *testing.T) {
+	waits := func(t *testing.T, o *owner) {
+		t.Helper()
+		<-time.After(400 * time.Millisecond) // less than an event waits for the store
+		gomega.NewWithT(t).Expect(o.committed.Load()).To(gomega.BeZero())
+		o.Close()
+	}
+	t.Run("a piece of a record", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			o := started(journal.New(journal.Config{Log: refusing(&journaltest.Log{}, 2)}).Begin(token, nil))
+			o.Record(whole())
+			synctest.Wait()
+			o.Record(journal.Record{Items: []journal.Item{item(1, 0, strings.Repeat("x", 1<<20))}, Last: 1, Events: []journal.Event{said(1)}})
+			waits(t, o)
+		})
+	})
+	t.Run("records of a former owner, who was faster after the store had lost its data", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			log := &journaltest.Log{}
+			former := started(journal.New(journal.Config{Log: &journaltest.View{Log: log}}).Begin(token, nil))
+			former.Record(whole())
+			synctest.Wait()
+			_, w, err := journal.New(journal.Config{Log: refusing(log, 2)}).TakeOver(t.Context(), token, nil, anybody)
+			gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
+			log.Wipe()
+			former.Record(journal.Record{Items: []journal.Item{item(1, 0, "x")}, Last: 1}) // it does not know that it is no owner any more
+			synctest.Wait()
+			o := started(w)
+			o.Record(journal.Record{Events: []journal.Event{said(1)}})
+			waits(t, o)
+			former.Close()
+		})
 	})
 }
 

@@ -147,7 +147,9 @@ func (v *visit) play() {
 	}
 	first := v.nodes[0]
 	first.owner = v.started(first.book.Begin(token, nil))
-	first.Record(whole())
+	begins := whole()
+	begins.State.Call.Principal = "ada"
+	first.Record(begins)
 	<-time.After(10 * time.Millisecond)
 	for i := 0; i < 60 && !v.over; i++ {
 		v.act()
@@ -169,6 +171,11 @@ func (v *visit) play() {
 		}
 	}
 	v.late.Wait()
+	for _, b := range v.books {
+		if b.Holds() {
+			v.Errorf("no call goes on, and one holds room of the journals")
+		}
+	}
 }
 
 // started starts a Writer. Each event that it lets go out must be stored, while its server has not given up the journal.
