@@ -102,6 +102,27 @@ func TestOnlySomeEndsAreTheEndOfACall(t *testing.T) {
 	}
 }
 
+// TestTheJournalKeepsWhatWasBegun: until the session that goes on with a call has opened, and has ended what was open, the journal must have that as it is: the next server may have to end it.
+func TestTheJournalKeepsWhatWasBegun(t *testing.T) {
+	for _, begun := range []bool{false, true} {
+		var got records
+		e, p := env.System(), scripted.New(scripted.Options{})
+		s := New(Parts{
+			Env: e, Journal: &got, Reconnects: &atomic.Bool{}, Restored: &journal.State{}, Settings: conversation.NewSettings(e, p, wire.DefaultSession(), nil),
+			Conversation: conversation.New(e, p.Model), Runs: runs.New(runs.Parts{}),
+		})
+		s.Reconnects.Store(true)
+		s.begun = begun
+		m := &coord.State{Playout: playout.Silent{}, Response: response.Idle{}}
+		for _, opened := range []bool{false, true} {
+			s.opened = opened
+			s.Sends(&wire.ConversationItemAdded{}, link.Event{Number: 1})
+			s.Record(m, false)
+			gomega.NewWithT(t).Expect(len(got) > 0).To(gomega.Equal(opened))
+		}
+	}
+}
+
 // TestWhatIsUnderWayIsNotTaken: a client sends an event again that the journal does not have. So the journal gets none while a request for a run is under way.
 func TestWhatIsUnderWayIsNotTaken(t *testing.T) {
 	g, e, p := gomega.NewWithT(t), env.System(), scripted.New(scripted.Options{})
