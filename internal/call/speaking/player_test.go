@@ -14,6 +14,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
 	"github.com/antiphon-rt/antiphon/internal/call/room"
 	"github.com/antiphon-rt/antiphon/internal/env"
@@ -230,6 +231,22 @@ func TestACandidateIsTakenOnceAndForAResponseThatPlays(t *testing.T) {
 	b.g.Expect([]bool{fresh, opens}).To(gomega.Equal([]bool{true, false}), "it has been played to its end")
 	b.g.Expect(b.RejectNewest()).To(gomega.Equal(&wire.AntiphonBargeInRejected{Candidate: 3}))
 	b.g.Expect(b.Acknowledge("event_1")).To(gomega.Equal(&wire.AntiphonAck{Acknowledges: "event_1", RTPTimestamp: 77}))
+}
+
+// TestACandidateThatHoldsNothingIsRejected: the client learns it as soon as the turn of its candidate is over, unless the response is held for this very candidate.
+func TestACandidateThatHoldsNothingIsRejected(t *testing.T) {
+	for _, open := range []turn.State{turn.Idle{}, turn.Candidate{Turn: 5}, turn.Speaking{Turn: 5}, turn.Speaking{Turn: 6}} {
+		for _, s := range []playout.State{playout.Silent{}, playout.Playing{Resp: 1}, playout.Cut{Resp: 1}, playout.Held{Resp: 1, Client: 4}, playout.Held{Resp: 1, Client: 5}} {
+			b := newPlayerBench(t, true)
+			b.TakeCandidate(1, "resp_1", playout.Playing{Resp: 1})
+			b.Opened(5)
+			var want *wire.AntiphonBargeInRejected
+			if turn.Open(open) != 5 && s != playout.State(playout.Held{Resp: 1, Client: 5}) {
+				want = &wire.AntiphonBargeInRejected{Candidate: 1}
+			}
+			b.g.Expect(b.Settled(&coord.State{Turn: open, Playout: s})).To(gomega.Equal(want), "%+v %+v", open, s)
+		}
+	}
 }
 
 func TestANewClientCountsItsCandidatesAnew(t *testing.T) {

@@ -4,6 +4,7 @@ package survival
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -64,6 +65,24 @@ func TestWhatAnEventBeginsAnotherEnds(t *testing.T) {
 			s.follow(end)
 			g.Expect(s.open).To(gomega.Equal(journal.Open{}), end.Type())
 		}
+	}
+}
+
+// TestTheJournalLearnsOfEachChange: whatever differs in what is open is recorded, but for how far the answer was heard, which is recorded now and then.
+func TestTheJournalLearnsOfEachChange(t *testing.T) {
+	for field := range reflect.TypeFor[journal.Open]().Fields() {
+		var was, is journal.Open
+		switch f := reflect.ValueOf(&is).Elem().FieldByIndex(field.Index); f.Kind() {
+		case reflect.Bool:
+			f.SetBool(true)
+		case reflect.String:
+			f.SetString("x")
+		case reflect.Slice:
+			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+		default:
+			is.Heard.MS = 1
+		}
+		gomega.NewWithT(t).Expect(sameOpen(&was, &is)).To(gomega.Equal(field.Name == "Heard"), field.Name)
 	}
 }
 
