@@ -268,7 +268,7 @@ func (u *person) hear(pcm []int16, gain float32, at time.Duration) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, h := range stretches(pcm) {
-		h.gain, h.at = gain, at
+		h.gain, h.at = h.gain*gain, at
 		if n := len(u.ear); n > 0 && u.ear[n-1].answer == h.answer && u.ear[n-1].gain == h.gain && (h.from == u.ear[n-1].to || h.from == u.ear[n-1].to-1) {
 			u.ear[n-1].to, u.ear[n-1].at = h.to, h.at
 		} else {
@@ -277,20 +277,27 @@ func (u *person) hear(pcm []int16, gain float32, at time.Duration) {
 	}
 }
 
-// stretches returns which milliseconds of which answers are in a frame, up to where its sound fades.
+// stretches returns which milliseconds of which answers are in a frame, up to where its sound fades. Of a frame that the server has lowered, the last
+// sample says to 10 ms where it is.
 func stretches(pcm []int16) (all []heard) {
-	var answer int
+	if n := len(pcm); n == frameSize {
+		if answer, softer := marked(pcm[n-2]); softer > 1 {
+			to := softer * int(pcm[n-1])
+			return []heard{{answer: answer, from: max(0, to-frameSize/perMS), to: to, gain: 1 / float32(softer)}}
+		}
+	}
+	answer, softer := 0, 0
 	for _, v := range pcm {
 		switch ms := int(v) - 1; {
 		case v < 0:
-			answer = -int(v)
-		case v == 0:
+			answer, softer = marked(v)
+		case v == 0 || softer != 1:
 		case len(all) > 0 && all[len(all)-1].answer == answer && (ms == all[len(all)-1].to || ms == all[len(all)-1].to-1):
 			all[len(all)-1].to = ms + 1
 		case len(all) > 0 && ms > 0 && ms < all[len(all)-1].to: // softer samples name earlier places
 			return all
 		default:
-			all = append(all, heard{answer: answer, from: ms, to: ms + 1})
+			all = append(all, heard{answer: answer, from: ms, to: ms + 1, gain: 1})
 		}
 	}
 	return all

@@ -149,19 +149,34 @@ func (s *synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit
 	return nil
 }
 
-// spoken is the sound of a word from a millisecond on. Samples with an even place are the negative number of the answer, the others the millisecond in it, from 1 on.
+// spoken is the sound of a word from a millisecond on. Samples with an even place are the mark of the answer, the others the millisecond in it, from 1 on.
 func spoken(said word, from, ms int) []int16 {
 	pcm := make([]int16, 0, ms*perMS)
 	for t := range ms {
 		for i := range perMS {
 			if i%2 == 0 {
-				pcm = append(pcm, int16(-said.answer))
+				pcm = append(pcm, mark(said.answer))
 			} else {
 				pcm = append(pcm, int16(1+said.at*wordMS+from+t))
 			}
 		}
 	}
 	return pcm
+}
+
+// mark returns the sample that names an answer. At a tenth of the level it ends with 0 and not with 1, so that the ear knows a response that the server has
+// lowered.
+func mark(answer int) int16 { return int16(-100*answer - 1) }
+
+// marked returns which answer a sample names, and how much softer it is: 1 or 10 times. softer is 0 if it is no mark.
+func marked(v int16) (answer, softer int) {
+	switch m := -int(v); {
+	case m > 0 && m%100 == 1:
+		return m / 100, 1
+	case m > 0 && m%10 == 0:
+		return m / 10, 10
+	}
+	return 0, 0
 }
 
 // stages returns the back ends of a call.
