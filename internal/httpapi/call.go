@@ -9,6 +9,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/internal/call/conversation"
 	"github.com/antiphon-rt/antiphon/internal/call/link"
+	"github.com/antiphon-rt/antiphon/internal/call/rtc"
 	"github.com/antiphon-rt/antiphon/internal/call/session"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/internal/offers"
 	"github.com/antiphon-rt/antiphon/internal/httpapi/telephones"
@@ -35,7 +36,7 @@ func (h *Handler) call(w http.ResponseWriter, r *http.Request, who requester) *p
 		return p
 	}
 	s := c.session
-	peer, answer, err := h.cfg.Engine.Answer(r.Context(), sdp, h.limited(c))
+	peer, answer, err := h.cfg.Engine.Answer(r.Context(), sdp, h.purse(c.owner).Open(rtc.OwnUnread), h.limited(c))
 	if err != nil {
 		h.abandon(id, c)
 		return badOffer(err)

@@ -156,7 +156,7 @@ func (h *Handler) reconnectCall(w http.ResponseWriter, r *http.Request, who requ
 		return p
 	}
 	defer done()
-	peer, answer, err := h.cfg.Engine.Reconnect(r.Context(), sdp, &reconnected{h.limited(c)}, h.peerOf(c))
+	peer, answer, err := h.cfg.Engine.Reconnect(r.Context(), sdp, h.purse(c.owner).Open(rtc.OwnUnread), &reconnected{h.limited(c)}, h.peerOf(c))
 	if err != nil {
 		return badOffer(err)
 	}

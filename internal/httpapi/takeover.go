@@ -146,7 +146,7 @@ func (h *Handler) takeOverCall(w http.ResponseWriter, r *http.Request, who reque
 	if p != nil {
 		return p
 	}
-	peer, answer, err := h.cfg.Engine.Answer(r.Context(), offer, &returning{h.limited(c)})
+	peer, answer, err := h.cfg.Engine.Answer(r.Context(), offer, h.purse(c.owner).Open(rtc.OwnUnread), &returning{h.limited(c)})
 	if err != nil {
 		h.abandon(c.id, c)
 		return badOffer(err)

@@ -213,7 +213,7 @@ func BenchmarkAnswer(b *testing.B) {
 	b.Run("answer", func(b *testing.B) {
 		offer := newClient(b, clientOptions{}).offer(b)
 		for b.Loop() {
-			p, _, err := e.Answer(context.Background(), offer, mute{})
+			p, _, err := e.Answer(context.Background(), offer, nil, mute{})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -172,7 +172,7 @@ func dial(t testing.TB, e *Engine, h link.Handler, o clientOptions) (*client, *P
 	if o.offer != nil {
 		offer = o.offer(offer)
 	}
-	p, answer, err := e.Answer(context.Background(), offer, h)
+	p, answer, err := e.Answer(context.Background(), offer, nil, h)
 	if err != nil {
 		t.Fatal(err)
 	}

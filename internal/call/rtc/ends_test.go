@@ -223,7 +223,7 @@ func TestCloseBeforeTheClientConnects(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
 	offer := newClient(t, clientOptions{}).offer(t)
-	p, _, err := newTestEngine(t, Config{}).Answer(context.Background(), offer, r)
+	p, _, err := newTestEngine(t, Config{}).Answer(context.Background(), offer, nil, r)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(p.Close()).To(gomega.Succeed())
 	g.Expect(r.failure()).NotTo(gomega.HaveOccurred())

@@ -50,7 +50,7 @@ func TestBadOffers(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			p, answer, err := e.Answer(context.Background(), row.offer, &recorder{})
+			p, answer, err := e.Answer(context.Background(), row.offer, nil, &recorder{})
 			g.Expect(err).To(gomega.MatchError(row.want))
 			g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring(row.says)))
 			g.Expect(p).To(gomega.BeNil())

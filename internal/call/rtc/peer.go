@@ -22,6 +22,9 @@ import (
 // handlerTimeout is how long Close waits for Handler methods that are still running when all else has ended.
 const handlerTimeout = 3 * time.Second
 
+// OwnUnread is how many bytes of events that its client does not read a call holds beside what it shares.
+const OwnUnread = 1 << 20
+
 // Peer is one call over WebRTC, or one of several connections of a call whose client reconnects. It implements link.Connection
 // and is safe for concurrent use. The caller of Answer must call Close in every case.
 type Peer struct {
@@ -103,11 +106,11 @@ func (t *taken) openChannel() *eventChannel {
 // Answer negotiates one call. The offer has one audio section with Opus (sendrecv, sendonly or recvonly), and as a rule a data
 // channel, which the client labels "oai-events"; Answer refuses other sections. It returns the SDP answer, which contains all
 // addresses of the server, and does not wait for the client to connect: the Handler gets Opened, or Failed after
-// Config.Connect. ctx bounds Answer itself and not the call.
+// Config.Connect. ctx bounds Answer itself and not the call. unread is for the bytes of the events that the client does not read; nil has no limit.
 //
 // Errors wrap ErrBadSDP, ErrNoAudio, link.ErrClosed, or the error of ctx.
-func (e *Engine) Answer(ctx context.Context, sdp string, h link.Handler) (*Peer, string, error) {
-	return e.answer(ctx, sdp, h, NewOutput(randomStart()))
+func (e *Engine) Answer(ctx context.Context, sdp string, unread link.Memory, h link.Handler) (*Peer, string, error) {
+	return e.answer(ctx, sdp, unread, h, NewOutput(randomStart()))
 }
 
 // Check returns the error with which Answer refuses an offer that it cannot read. It changes nothing.
@@ -118,11 +121,11 @@ func (e *Engine) Check(sdp string) error {
 
 // Reconnect is Answer for a call that continues over another connection. former is the peer of the call before, which is closed.
 // Its output continues with the new peer.
-func (e *Engine) Reconnect(ctx context.Context, sdp string, h link.Handler, former *Peer) (*Peer, string, error) {
-	return e.answer(ctx, sdp, h, former.output)
+func (e *Engine) Reconnect(ctx context.Context, sdp string, unread link.Memory, h link.Handler, former *Peer) (*Peer, string, error) {
+	return e.answer(ctx, sdp, unread, h, former.output)
 }
 
-func (e *Engine) answer(ctx context.Context, sdp string, h link.Handler, out *Output) (*Peer, string, error) {
+func (e *Engine) answer(ctx context.Context, sdp string, unread link.Memory, h link.Handler, out *Output) (*Peer, string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", fmt.Errorf("rtc: answer: %w", err)
 	}
@@ -130,7 +133,7 @@ func (e *Engine) answer(ctx context.Context, sdp string, h link.Handler, out *Ou
 	if err != nil {
 		return nil, "", err
 	}
-	p, err := e.newPeer(o, h, out)
+	p, err := e.newPeer(o, unread, h, out)
 	if err != nil {
 		return nil, "", err
 	}
@@ -142,7 +145,7 @@ func (e *Engine) answer(ctx context.Context, sdp string, h link.Handler, out *Ou
 	return p, answer, nil
 }
 
-func (e *Engine) newPeer(o offer.Offer, h link.Handler, out *Output) (*Peer, error) {
+func (e *Engine) newPeer(o offer.Offer, unread link.Memory, h link.Handler, out *Output) (*Peer, error) {
 	track, err := webrtc.NewTrackLocalStaticRTP(opusCapability(), "voice", "antiphon")
 	if err != nil {
 		return nil, fmt.Errorf("rtc: outgoing track: %w", err)
@@ -150,7 +153,7 @@ func (e *Engine) newPeer(o offer.Offer, h link.Handler, out *Output) (*Peer, err
 	life := newLifecycle()
 	p := &Peer{
 		engine: e, handler: openHandler{life, h}, offer: o, track: track, output: out,
-		queue:      queue.New(e.cfg.MaxQueuedEvents, e.cfg.MaxQueuedBytes),
+		queue:      queue.New(e.cfg.MaxQueuedEvents, e.cfg.MaxQueuedBytes, unread),
 		life:       life,
 		fatal:      make(chan error, 1),
 		restarting: make(chan struct{}, 1),
@@ -283,6 +286,7 @@ func (p *Peer) Close() error {
 func (p *Peer) shut() {
 	defer close(p.done)
 	defer p.engine.remove(p)
+	defer p.queue.Close(link.ErrClosed)
 	if !p.abandoned.Load() { // hangup.Close ends what closeEventChannel may leave behind
 		hangup.Within(p.engine.cfg.farewell+closeDelay+time.Second, p.closeEventChannel)
 	}

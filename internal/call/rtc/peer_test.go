@@ -28,7 +28,7 @@ func TestCallCarriesEventsInOrder(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
 	c := newClient(t, clientOptions{})
-	p, answer, err := newTestEngine(t, Config{}).Answer(context.Background(), c.offer(t), r)
+	p, answer, err := newTestEngine(t, Config{}).Answer(context.Background(), c.offer(t), nil, r)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	var want []string
 	for i := range 100 { // all before the client has seen the answer
@@ -343,10 +343,10 @@ func TestAnswerIsRefused(t *testing.T) {
 	offer := newClient(t, clientOptions{}).offer(t)
 	canceled, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, _, err := e.Answer(canceled, offer, &recorder{})
+	_, _, err := e.Answer(canceled, offer, nil, &recorder{})
 	g.Expect(err).To(gomega.MatchError(context.Canceled))
 	g.Expect(e.Close()).To(gomega.Succeed())
-	_, _, err = e.Answer(context.Background(), offer, &recorder{})
+	_, _, err = e.Answer(context.Background(), offer, nil, &recorder{})
 	g.Expect(err).To(gomega.MatchError(link.ErrClosed))
 }
 
@@ -354,7 +354,7 @@ func TestClientThatNeverConnects(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
 	offer := newClient(t, clientOptions{}).offer(t)
-	_, _, err := newTestEngine(t, Config{Connect: 50 * time.Millisecond}).Answer(context.Background(), offer, r)
+	_, _, err := newTestEngine(t, Config{Connect: 50 * time.Millisecond}).Answer(context.Background(), offer, nil, r)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Eventually(r.failure, soon).Should(gomega.MatchError(link.ErrUnreachable))
 	g.Expect(r.failure()).To(gomega.MatchError(gomega.ContainSubstring("UDP must get through")))

@@ -113,7 +113,7 @@ func TestReconnect(t *testing.T) {
 	held := voice.Sent()
 
 	next := newClient(t, clientOptions{})
-	again, answer, err := e.Reconnect(t.Context(), next.offer(t), r, p)
+	again, answer, err := e.Reconnect(t.Context(), next.offer(t), nil, r, p)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Cleanup(func() { _ = again.Close() })
 	g.Expect(next.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: answer})).To(gomega.Succeed())

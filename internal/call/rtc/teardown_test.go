@@ -65,7 +65,7 @@ func closeDuringStart(t *testing.T, e *Engine, i int) time.Duration {
 	t.Helper()
 	c := newClient(t, clientOptions{ssrc: rand.Uint32})
 	defer c.close()
-	p, answer, err := e.Answer(context.Background(), c.offer(t), &recorder{})
+	p, answer, err := e.Answer(context.Background(), c.offer(t), nil, &recorder{})
 	if err != nil {
 		t.Error(err)
 		return 0

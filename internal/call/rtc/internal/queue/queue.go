@@ -8,8 +8,9 @@ import (
 )
 
 // Queue holds the events that wait to be sent, first in, first out. Their number and bytes are bounded. It is safe for
-// concurrent use.
+// concurrent use. The owner must close it.
 type Queue struct {
+	memory    link.Memory // for the bytes; nil has no limit
 	mu        sync.Mutex
 	items     [][]byte
 	bytes     int
@@ -19,9 +20,9 @@ type Queue struct {
 	available chan struct{} // has a token when the queue may not be empty
 }
 
-// New returns an empty queue for so many events and bytes.
-func New(maxItems, maxBytes int) *Queue {
-	return &Queue{maxItems: maxItems, maxBytes: maxBytes, available: make(chan struct{}, 1)}
+// New returns an empty queue for so many events and bytes. The bytes are taken from memory, which may be nil.
+func New(maxItems, maxBytes int, memory link.Memory) *Queue {
+	return &Queue{memory: memory, maxItems: maxItems, maxBytes: maxBytes, available: make(chan struct{}, 1)}
 }
 
 // Push puts an event at the end; nobody changes its text. If the event does not fit, the queue closes with link.ErrBackpressure.
@@ -31,7 +32,7 @@ func (q *Queue) Push(event []byte) error {
 	if q.closed != nil {
 		return q.closed
 	}
-	if len(q.items) >= q.maxItems || q.bytes+len(event) > q.maxBytes {
+	if len(q.items) >= q.maxItems || q.bytes+len(event) > q.maxBytes || q.memory != nil && q.memory.Take(int64(len(event))) != nil {
 		q.closeLocked(link.ErrBackpressure)
 		return link.ErrBackpressure
 	}
@@ -58,7 +59,7 @@ func (q *Queue) Pop() (event []byte, ok bool) {
 	event = q.items[0]
 	q.items[0] = nil
 	q.items = q.items[1:]
-	q.bytes -= len(event)
+	q.free(len(event))
 	return event, true
 }
 
@@ -80,6 +81,15 @@ func (q *Queue) Seal(err error) {
 
 func (q *Queue) closeLocked(err error) {
 	if q.closed == nil {
-		q.closed, q.items, q.bytes = err, nil, 0
+		q.closed = err
+	}
+	q.items = nil
+	q.free(q.bytes)
+}
+
+func (q *Queue) free(n int) {
+	q.bytes -= n
+	if q.memory != nil {
+		q.memory.Give(int64(n))
 	}
 }
