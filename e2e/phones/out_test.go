@@ -59,9 +59,9 @@ func (h *house) calls(key, number string) (status int, body map[string]any) {
 	return res.StatusCode, body
 }
 
-// hangsUp ends a call by its id.
-func (h *house) hangsUp(key string, id any) {
-	r, err := http.NewRequest(http.MethodPost, fmt.Sprintf("%s/v1/realtime/calls/%s/hangup", h.URL, id), nil)
+// tells sends a request about a call, with a body.
+func (h *house) tells(key string, id any, what, body string) {
+	r, err := http.NewRequest(http.MethodPost, fmt.Sprintf("%s/v1/realtime/calls/%s/%s", h.URL, id, what), strings.NewReader(body))
 	h.g.Expect(err).NotTo(gomega.HaveOccurred())
 	r.Header.Set("Authorization", "Bearer "+key)
 	res, err := http.DefaultClient.Do(r)
@@ -100,7 +100,7 @@ func TestCallsOutToSipp(t *testing.T) {
 			h.g.Expect(body["state"]).To(gomega.Equal(want.state))
 			if want.hangs {
 				h.g.Eventually(h.recorded, patience).Should(gomega.ContainSubstring(`"transcript":"Hello"`), "the agent speaks when the call is answered")
-				h.hangsUp(key, body["id"])
+				h.tells(key, body["id"], "hangup", "")
 			}
 			h.g.Expect(sipp.Wait()).To(gomega.Succeed(), "%s", &said)
 			h.g.Expect(h.Stop()).To(gomega.Succeed())
@@ -119,7 +119,7 @@ func TestCallsOutThatAreRefused(t *testing.T) {
 	h.g.Expect(h.Stop()).To(gomega.Succeed())
 }
 
-// A telephone of others answers by itself, and plays what the agent says.
+// A telephone of others answers by itself, plays what the agent says, and gets the keys that a program presses.
 func TestCallsOutToBaresip(t *testing.T) {
 	for _, codec := range []string{"PCMU", "G722"} {
 		t.Run(codec, func(t *testing.T) {
@@ -130,8 +130,12 @@ func TestCallsOutToBaresip(t *testing.T) {
 			heard := h.plays(folder, func() {
 				status, body := h.calls(key, "+4930123")
 				h.g.Expect(status).To(gomega.Equal(http.StatusCreated), "%v", body)
+				h.g.Eventually(h.recorded, patience).Should(gomega.ContainSubstring(`"transcript":"Hello"`))
+				h.tells(key, body["id"], "keys", `{"digits":"42#"}`)
 			})
-			h.g.Expect(h.recorded()).To(gomega.ContainSubstring(`"transcript":"Hello"`))
+			for _, pressed := range "42#" {
+				h.g.Expect(h.told).To(gomega.ContainSubstring("received event: '%c'", pressed))
+			}
 			h.g.Expect(loudest(heard)).To(gomega.BeNumerically(">", 1000), "the telephone plays the agent")
 			h.g.Expect(h.Stop()).To(gomega.Succeed())
 		})
@@ -154,7 +158,7 @@ func TestCallsOutOverTCP(t *testing.T) {
 	h.g.Expect(status).To(gomega.Equal(http.StatusCreated), "%v", body)
 	h.g.Expect(body["state"]).To(gomega.Equal("ringing"))
 	h.g.Eventually(h.recorded, patience).Should(gomega.ContainSubstring(`"transcript":"Hello"`))
-	h.hangsUp(key, body["id"])
+	h.tells(key, body["id"], "hangup", "")
 	h.g.Expect(sipp.Wait()).To(gomega.Succeed(), "%s", &said)
 	h.g.Expect(h.Stop()).To(gomega.Succeed())
 }

@@ -31,6 +31,7 @@ type house struct {
 	g      *gomega.WithT
 	sip    string // HOST:PORT
 	record string
+	told   string // by the last softphone, on its terminal
 }
 
 // desk has a trunk with a password.
@@ -189,6 +190,7 @@ func (h *house) telephone(folder string, meanwhile func(), args ...string) (call
 	meanwhile()
 	err := cmd.Wait()
 	h.g.Expect(err).NotTo(gomega.HaveOccurred(), "%s", &out)
+	h.told = out.String()
 	played, err := filepath.Glob(filepath.Join(folder, "dump-*-dec.wav"))
 	h.g.Expect(err).NotTo(gomega.HaveOccurred())
 	for _, path := range played {

@@ -26,6 +26,7 @@ func (h *Handler) routes() []route {
 		{http.MethodPost, "/v1/realtime/calls/{id}/accept", h.decidesPhone((*telephones.Call).Accept)},
 		{http.MethodPost, "/v1/realtime/calls/{id}/reject", h.decidesPhone((*telephones.Call).Reject)},
 		{http.MethodPost, "/v1/realtime/calls/{id}/refer", h.decidesPhone((*telephones.Call).Refer)},
+		{http.MethodPost, "/v1/realtime/calls/{id}/keys", h.decidesPhone((*telephones.Call).Press)},
 		{http.MethodPost, "/v1/realtime/client_secrets", h.begins(h.clientSecret)},
 		{http.MethodGet, "/v1/realtime", h.socket},
 		{http.MethodPost, "/v1/audio/transcriptions", h.speaks(h.speech.Transcription)},

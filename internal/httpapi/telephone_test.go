@@ -28,13 +28,14 @@ type handset struct {
 	accepted chan *phone.Link
 	rejected chan int
 	referred chan string
+	pressed  chan string
 	hungUp   chan struct{}
 	once     sync.Once
 	fails    error // of Accept
 }
 
 func newHandset() *handset {
-	return &handset{accepted: make(chan *phone.Link, 1), rejected: make(chan int, 1), referred: make(chan string, 1), hungUp: make(chan struct{})}
+	return &handset{accepted: make(chan *phone.Link, 1), rejected: make(chan int, 1), referred: make(chan string, 1), pressed: make(chan string, 1), hungUp: make(chan struct{})}
 }
 
 func (p *handset) Traits() phone.Traits     { return phone.Traits{Rate: 24_000} }
@@ -60,6 +61,14 @@ func (p *handset) Reject(status int) error {
 
 func (p *handset) Refer(_ context.Context, target string) error {
 	p.referred <- target
+	return nil
+}
+
+func (p *handset) Press(keys string) error {
+	if keys == "0" {
+		return errors.New("the telephone takes no keys")
+	}
+	p.pressed <- keys
 	return nil
 }
 
@@ -112,6 +121,7 @@ func TestWebhookDecides(t *testing.T) {
 	d.refused(d.decides(id, "accept", ""), http.StatusBadRequest, "missing_field", "session object")
 	d.refused(d.decides(id, "reject", `{"status_code":200}`), http.StatusBadRequest, wire.CodeInvalidValue, "400 to 699")
 	d.refused(d.decides(id, "refer", `{"target_uri":"tel:+49301"}`), http.StatusConflict, "call_not_accepted", "accept it")
+	d.refused(d.decides(id, "keys", `{"digits":"1"}`), http.StatusConflict, "call_not_accepted", "accept it")
 	d.g.Expect(d.decides(id, "accept", `{"type":"realtime","instructions":"Be short."}`).Code).To(gomega.Equal(http.StatusOK))
 	l := <-p.accepted
 	d.refused(d.decides(id, "accept", `{"type":"realtime"}`), http.StatusConflict, "decision_already_made", "already")
@@ -125,6 +135,12 @@ func TestWebhookDecides(t *testing.T) {
 	for _, target := range []string{"sip:a@evil.com;x=b@example.org", "sip:a@evil.com?x=@example.org", "sip:a@example.org?Replaces=x", "tel:+4930\\u0000"} {
 		d.refused(d.decides(id, "refer", `{"target_uri":"`+target+`"}`), http.StatusBadRequest, wire.CodeInvalidValue, "want an address")
 	}
+	for _, body := range []string{``, `{"digits":""}`, `{"digits":"12 3"}`} {
+		d.refused(d.decides(id, "keys", body), http.StatusBadRequest, wire.CodeInvalidValue, "0 to 9")
+	}
+	d.refused(d.decides(id, "keys", `{"digits":"0"}`), http.StatusConflict, "keys_not_sent", "takes no keys")
+	d.g.Expect(d.decides(id, "keys", `{"digits":"12#"}`).Code).To(gomega.Equal(http.StatusOK))
+	d.g.Expect(<-p.pressed).To(gomega.Equal("12#"))
 	d.g.Expect(d.decides(id, "refer", `{"target_uri":"tel:+49301"}`).Code).To(gomega.Equal(http.StatusOK))
 	d.g.Expect(<-p.referred).To(gomega.Equal("tel:+49301"))
 	l.Ended(link.ErrHungUp)

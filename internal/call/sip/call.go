@@ -295,3 +295,11 @@ func (c *Call) Refer(ctx context.Context, target string) error {
 	}()
 	return nil
 }
+
+// Press has keys sent to the telephone: see audio.Stream.Press.
+func (c *Call) Press(keys string) error {
+	if _, accepted := c.decision(); !accepted {
+		return errors.New("the call is not answered yet")
+	}
+	return c.stream.Press(keys)
+}

@@ -61,6 +61,8 @@ type Telephone interface {
 	Reject(status int) error
 	// Refer asks the caller's side to call target in place of this server.
 	Refer(ctx context.Context, target string) error
+	// Press has keys sent to the telephone, and does not wait for them.
+	Press(keys string) error
 }
 
 // Plan says what happens with a telephone call.
@@ -367,6 +369,26 @@ func (c *Call) Refer(r *http.Request, body []byte) *answer.Problem {
 	}
 	if err := c.phone.Refer(r.Context(), asked.Target); err != nil {
 		return &answer.Problem{Status: http.StatusBadGateway, Kind: "server_error", Code: "refer_failed", Message: err.Error()}
+	}
+	return nil
+}
+
+// Press presses the keys of the body.
+func (c *Call) Press(_ *http.Request, body []byte) *answer.Problem {
+	var asked struct {
+		Digits string `json:"digits"`
+	}
+	p := readFields(body, &asked)
+	switch {
+	case p != nil:
+		return p
+	case asked.Digits == "" || strings.Trim(asked.Digits, "0123456789*#ABCD") != "":
+		return answer.BadField(wire.CodeInvalidValue, "digits", "want the keys to press: 0 to 9, *, # and A to D, such as 12#")
+	case !c.isAccepted():
+		return &answer.Problem{Status: http.StatusConflict, Code: "call_not_accepted", Message: "the call is not accepted yet: accept it before keys are pressed"}
+	}
+	if err := c.phone.Press(asked.Digits); err != nil {
+		return &answer.Problem{Status: http.StatusConflict, Code: "keys_not_sent", Param: "digits", Message: err.Error()}
 	}
 	return nil
 }

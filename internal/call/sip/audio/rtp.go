@@ -36,12 +36,15 @@ func newContext(key []byte) (*srtp.Context, error) {
 // sending is the state of the packets that go out.
 type sending struct {
 	header  rtp.Header
+	number  uint8 // the payload type of the audio
 	codec   *codec
 	enc     opus.Encoding
 	secure  *srtp.Context // nil without encryption
 	payload []byte
 	packet  []byte
-	voiced  bool // the packet before was voiced
+	voiced  bool  // the packet before was voiced
+	events  uint8 // the payload type of keys
+	keys    pressing
 }
 
 func newSending() sending {
@@ -66,7 +69,7 @@ func (o *sending) begin(d *description, key []byte) (err error) {
 		}
 		o.codec = d.audio.codec
 	}
-	o.header.PayloadType = d.audio.number
+	o.number = d.audio.number
 	return nil
 }
 
@@ -93,24 +96,35 @@ func (o *sending) frame(pcm []int16, voiced, heard bool) ([]byte, error) {
 		o.voiced = false
 		return nil, nil
 	}
+	header := o.header
+	header.PayloadType = o.number
+	if key, begins := o.keys.next(header.Timestamp, o.codec.ticks(), voiced); key != nil {
+		o.voiced = false
+		header.PayloadType, header.Timestamp, header.Marker = o.events, o.keys.at, begins
+		return o.pack(&header, key)
+	}
 	n, err := o.encode(pcm, voiced)
 	o.voiced = voiced
 	if err != nil {
 		return nil, err
 	}
+	return o.pack(&header, o.payload[:n])
+}
+
+// pack returns a packet, encrypted if the call is.
+func (o *sending) pack(header *rtp.Header, payload []byte) (_ []byte, err error) {
 	if o.secure != nil {
-		o.packet, err = o.header.Marshal()
-		if err != nil {
+		if o.packet, err = header.Marshal(); err != nil {
 			return nil, err
 		}
-		return o.secure.EncryptRTP(nil, append(o.packet, o.payload[:n]...), &o.header)
+		return o.secure.EncryptRTP(nil, append(o.packet, payload...), header)
 	}
-	size := o.header.MarshalSize()
-	o.packet = o.packet[:size+n]
-	if _, err := o.header.MarshalTo(o.packet); err != nil {
+	size := header.MarshalSize()
+	o.packet = o.packet[:size+len(payload)]
+	if _, err := header.MarshalTo(o.packet); err != nil {
 		return nil, err
 	}
-	copy(o.packet[size:], o.payload[:n])
+	copy(o.packet[size:], payload)
 	return o.packet, nil
 }
 

@@ -192,7 +192,7 @@ func (s *Stream) take(d *description) error {
 		s.from = netip.AddrPort{}
 		s.epoch++
 	}
-	s.far = d
+	s.far, s.out.events = d, d.events
 	return nil
 }
 
