@@ -140,7 +140,7 @@ func (c *caller) ask(text string) {
 
 // nextSeen waits for the next event of this type after the events that it has passed.
 func (c *caller) nextSeen(name string) seen {
-	found, at, ok := c.line.find(c.read, patience, func(s seen) bool { return s.Type() == name })
+	found, at, ok := c.line.find(c.read, func(s seen) bool { return s.Type() == name })
 	c.Expect(ok).To(gomega.BeTrue(), func() string {
 		return fmt.Sprintf("no %s after %s", name, strings.Join(names(c.line.since(0)), " "))
 	})
@@ -254,8 +254,8 @@ func (l *line) note(e sdk.PeerEvent) {
 }
 
 // find waits for the first event from number n on for which wanted returns true. It returns the event and its number.
-func (l *line) find(n int, within time.Duration, wanted func(seen) bool) (found seen, at int, ok bool) {
-	limit := time.NewTimer(within)
+func (l *line) find(n int, wanted func(seen) bool) (found seen, at int, ok bool) {
+	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	for {
 		l.mu.Lock()

@@ -136,7 +136,7 @@ func (c *caller) interruption(text string) {
 	c.Expect(cut.Response.Status).To(gomega.Equal("cancelled"), "understood was %q", c.transcripts(from))
 	c.Expect(cut.Response.StatusDetails.Reason).To(gomega.Equal("turn_detected"))
 	truncation := nextOf[*wire.ConversationItemTruncated](c)
-	found, _, ok := c.line.find(c.read, patience, func(s seen) bool { return s.Type() == "conversation.item.retrieved" }) // before or after the events of the answer
+	found, _, ok := c.line.find(c.read, func(s seen) bool { return s.Type() == "conversation.item.retrieved" }) // before or after the events of the answer
 	c.Expect(ok).To(gomega.BeTrue())
 	retrieved, _ := found.ServerEvent.(*wire.ConversationItemRetrieved)
 

@@ -151,7 +151,7 @@ tts: {kind: scripted}
 		c.Expect(nextOf[*wire.ResponseDone](c).Response.Output[0].Type).To(gomega.Equal(wire.ItemFunctionCall))
 		c.answer("Fine.")
 	}
-	found, _, ok := c.line.find(0, patience, func(s seen) bool { return s.Type() == "antiphon.conversation.compacted" }) // it may come before the third answer
+	found, _, ok := c.line.find(0, func(s seen) bool { return s.Type() == "antiphon.conversation.compacted" }) // it may come before the third answer
 	c.Expect(ok).To(gomega.BeTrue())
 	compacted := found.ServerEvent.(*wire.AntiphonConversationCompacted) //nolint:forcetypeassert // the name says it
 	c.speak(prompt(t, "conf-waitforleader"))

@@ -41,7 +41,7 @@ func TestBothBeginAtOnce(t *testing.T) {
 			c.say("say 60 words")
 			c.next(moment)
 			c.say("never mind, let us go on")
-			_, _, ok := c.line.find(0, patience, func(s seen) bool { return status(s) == "completed" })
+			_, _, ok := c.line.find(0, func(s seen) bool { return status(s) == "completed" })
 			c.Expect(ok).To(gomega.BeTrue(), "the second sentence has no answer")
 			for _, e := range c.line.since(c.read) {
 				switch e := e.ServerEvent.(type) {
