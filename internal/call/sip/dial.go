@@ -127,7 +127,7 @@ func (s *Server) Dial(trunk, target string) (*Call, error) {
 		return nil, fmt.Errorf("sip: no calls go out over a trunk %s", trunk)
 	}
 	t := &s.cfg.Trunks[i]
-	host, port, _ := hostPort(t.Out.Proxy) // Check has read it
+	host, port, _ := hostPort(t.Out.proxy()) // Check has read it
 	if port == sip.DefaultPort(t.Out.Transport) {
 		port = 0
 	}
@@ -187,6 +187,7 @@ type dialing struct {
 	news   func(s State, status int)
 	told   map[State]bool
 	over   bool // the link has heard of the end
+	heard  bool // an answer to the present INVITE has come
 	dialog *sipgo.DialogClientSession
 	route  *route
 	early  []byte // the description of a provisional answer
@@ -243,14 +244,14 @@ func (d *dialing) rings(limit time.Duration) {
 	ringing, gone := time.NewTimer(limit), time.NewTimer(limit+acksWithin)
 	defer ringing.Stop()
 	defer gone.Stop()
-	ended, heard := d.call.ended, false
+	ended := d.call.ended
 	if err := d.invite(); err != nil {
 		d.ends(Failed, 0, err)
 		return
 	}
 	takesBack := func(s State, why error) {
 		d.ends(s, 0, why)
-		if heard { // else with the first answer: RFC 3261 section 9.1
+		if d.heard { // else with the first answer: RFC 3261 section 9.1
 			d.cancel()
 		}
 	}
@@ -260,7 +261,7 @@ func (d *dialing) rings(limit time.Duration) {
 			ended = nil
 			takesBack(Canceled, errors.New("this server has ended the call"))
 		case <-ringing.C:
-			if heard {
+			if d.heard {
 				takesBack(NoAnswer, errors.New("nobody has answered in time"))
 			} else {
 				takesBack(Failed, errors.New("the trunk does not answer"))
@@ -273,10 +274,6 @@ func (d *dialing) rings(limit time.Duration) {
 			return
 		case res := <-d.route.invite.Responses():
 			for len(d.call.early) > 0 {
-				if d.over && !heard {
-					d.cancel()
-				}
-				heard = true
 				d.provisional(<-d.call.early)
 			}
 			if !res.IsProvisional() && d.final(res) {
@@ -316,6 +313,10 @@ func (d *dialing) provisional(res *sip.Response) {
 	if *res.CSeq() != *d.dialog.InviteRequest.CSeq() {
 		return // of the INVITE without credentials, or of the CANCEL
 	}
+	if d.over && !d.heard {
+		d.cancel()
+	}
+	d.heard = true
 	if len(res.Body()) > 0 {
 		d.early = res.Body()
 	}
@@ -388,7 +389,7 @@ func (d *dialing) authorise(res *sip.Response) error {
 		r.RemoveHeader(shows)
 		r.AppendHeader(sip.NewHeader(shows, shown.String()))
 		r.CSeq().SeqNo++
-		d.dialog.InviteRequest = r
+		d.dialog.InviteRequest, d.heard = r, false
 		return d.invite()
 	}
 	return err

@@ -204,7 +204,7 @@ func TestCallOutRingsForTooLong(t *testing.T) {
 	for _, answers := range []int{487, 200} {
 		t.Run(fmt.Sprint(answers), func(t *testing.T) {
 			t.Parallel()
-			o := dials(t, 100*time.Millisecond)
+			o := dials(t, 3*time.Second)
 			invite := o.p.request("INVITE")
 			o.p.says(invite, 180, "")
 			cancel := o.p.request("CANCEL")
@@ -277,6 +277,11 @@ func TestProxy(t *testing.T) {
 		"a:5060": {Proxy: "a"}, "b:5061": {Proxy: "b", Transport: TLS}, "c:5060": {Proxy: "c", Transport: TCP}, "d:7": {Proxy: "d:7", Transport: TLS}, "[::1]:5061": {Proxy: "[::1]", Transport: TLS},
 	} {
 		g.Expect(o.proxy()).To(Equal(want))
+		o.From = "1"
+		c, err := (&Server{cfg: Config{Trunks: []Trunk{{Name: "provider", Out: &o}}}}).Dial("provider", "+49301")
+		g.Expect(err).NotTo(HaveOccurred())
+		port := map[bool]int{true: 7}[want == "d:7"]
+		g.Expect(c.invite.Recipient.Port).To(Equal(port), "the request names a port only where the configuration does: %s", want)
 	}
 }
 

@@ -21,7 +21,7 @@ const (
 )
 
 // ErrNoKeys says that the far end takes no keys.
-var ErrNoKeys = errors.New("the telephone takes no keys: its SDP has no telephone-event")
+var ErrNoKeys = errors.New("the telephone takes no keys: its SDP has no telephone-event with the clock of its codec (48000 for Opus, else 8000)")
 
 // Press has the keys of a text sent, one after the other, when the agent is silent: 0 to 9, *, # and A to D. It does not wait for them. Errors: ErrNoKeys, too many keys, or no key.
 func (s *Stream) Press(keys string) error {

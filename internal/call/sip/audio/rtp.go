@@ -69,7 +69,6 @@ func (o *sending) begin(d *description, key []byte) (err error) {
 		}
 		o.codec = d.audio.codec
 	}
-	o.number = d.audio.number
 	return nil
 }
 
@@ -112,12 +111,13 @@ func (o *sending) frame(pcm []int16, voiced, heard bool) ([]byte, error) {
 }
 
 // pack returns a packet, encrypted if the call is.
-func (o *sending) pack(header *rtp.Header, payload []byte) (_ []byte, err error) {
+func (o *sending) pack(header *rtp.Header, payload []byte) ([]byte, error) {
 	if o.secure != nil {
-		if o.packet, err = header.Marshal(); err != nil {
+		plain, err := header.Marshal()
+		if err != nil {
 			return nil, err
 		}
-		return o.secure.EncryptRTP(nil, append(o.packet, payload...), header)
+		return o.secure.EncryptRTP(nil, append(plain, payload...), header)
 	}
 	size := header.MarshalSize()
 	o.packet = o.packet[:size+len(payload)]

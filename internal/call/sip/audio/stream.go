@@ -124,6 +124,9 @@ func (s *Stream) Answer(offer []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.cfg.Secure && d.crypto == nil {
+		return nil, errors.New("the offer is not encrypted, and this call is: offer RTP/SAVP with a=crypto")
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.local.direction = answered(d.direction)
@@ -192,7 +195,10 @@ func (s *Stream) take(d *description) error {
 		s.from = netip.AddrPort{}
 		s.epoch++
 	}
-	s.far, s.out.events = d, d.events
+	s.far, s.out.number, s.out.events = d, d.audio.number, d.events
+	if d.events == 0 {
+		s.out.keys = pressing{} // they cannot be sent any more
+	}
 	return nil
 }
 

@@ -281,6 +281,52 @@ func TestEncryptedStreams(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = in.DecryptRTP(nil, buf[:n], nil)
 	g.Expect(err).NotTo(HaveOccurred())
+
+	// A later offer may be without encryption.
+	_, err = s.Answer(f.offer())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(s.Send(tone(0), true)).To(Succeed())
+	n, err = f.conn.Read(buf)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(n).To(Equal(12 + 160))
+}
+
+// A call that the server has encrypted stays so.
+func TestEncryptionStays(t *testing.T) {
+	g := NewWithT(t)
+	a, b, f := open(t, Config{Secure: true}), open(t, Config{}), newFar(t, "127.0.0.1:0")
+	answer, err := b.Answer(a.Offer())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(a.Answered(answer)).To(Succeed())
+	_, err = a.Answer(f.offer())
+	g.Expect(err).To(MatchError(ContainSubstring("not encrypted")))
+}
+
+// The telephone may give its codec another number later, and take no keys any more.
+func TestNumbersMayChange(t *testing.T) {
+	g := NewWithT(t)
+	s, f := open(t, Config{}), newFar(t, "127.0.0.1:0")
+	offer := func(formats string) []byte {
+		return fmt.Appendf(nil, "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio %d RTP/AVP %s\r\na=rtpmap:96 opus/48000/2\r\na=rtpmap:111 opus/48000/2\r\na=rtpmap:101 telephone-event/48000\r\n",
+			localPort(f.conn), formats)
+	}
+	_, err := s.Answer(offer("96 101"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(s.Press("12")).To(Succeed())
+	sent := func() uint8 {
+		g.Expect(s.Send(tone(0), false)).To(Succeed())
+		buf := make([]byte, maxPacket)
+		n, err := f.conn.Read(buf)
+		g.Expect(err).NotTo(HaveOccurred())
+		var p rtp.Packet
+		g.Expect(p.Unmarshal(buf[:n])).To(Succeed())
+		return p.PayloadType
+	}
+	g.Expect(sent()).To(BeEquivalentTo(101))
+	_, err = s.Answer(offer("111"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(sent()).To(BeEquivalentTo(111))
+	g.Expect(s.Press("1")).To(MatchError(ErrNoKeys))
 }
 
 // coded returns the decoder of a codec after it has decoded some frames of a tone, and the last frame.
