@@ -197,9 +197,12 @@ func hangs(want error, after time.Duration) func(*Options) {
 func TestPatienceWhileAnUtteranceOpens(t *testing.T) {
 	g := gomega.NewWithT(t)
 	p := newPool(t, "counter", func(o *Options) { o.Hang, o.Start = 10*time.Second, 30*time.Second })
-	for words, want := range map[bool]time.Duration{false: p.o.Hang, true: p.o.Start} {
-		g.Expect((&utterance{pool: p, config: Config{Words: words}}).opening()).To(gomega.Equal(want))
-	}
+	u := &utterance{pool: p, proc: &process{}}
+	g.Expect(u.opening()).To(gomega.Equal(p.o.Hang))
+	u.config.Words = true
+	g.Expect(u.opening()).To(gomega.Equal(p.o.Start))
+	u.proc.timed = true
+	g.Expect(u.opening()).To(gomega.Equal(p.o.Hang))
 }
 
 // A process sends more results than a pipe holds while it is fed. It must not dead-lock with a reader that waits for it.

@@ -21,6 +21,7 @@ import (
 
 // process is a running back-end process. It works on one utterance at a time.
 type process struct {
+	timed  bool // it has opened an utterance with times of words
 	cmd    *exec.Cmd
 	in     *os.File      // standard input of the process: a pipe whose writes have deadlines
 	frames chan frame    // frames from the process; closed at their end

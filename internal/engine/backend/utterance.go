@@ -81,6 +81,7 @@ func (u *utterance) handshake() error {
 	case err != nil:
 		return err
 	case f.kind == kindReady:
+		u.proc.timed = u.proc.timed || u.config.Words
 		return nil
 	case f.kind == kindUnimplemented:
 		return fmt.Errorf("%w: %w: %s", pipeline.ErrNoLive, ErrUnimplemented, f.body)
@@ -90,9 +91,9 @@ func (u *utterance) handshake() error {
 	return fmt.Errorf("%w: frame %q in place of ready", ErrProtocol, byte(f.kind))
 }
 
-// opening returns how long the process may take to open the utterance. The first one with times of words loads another model.
+// opening returns how long the process may take to open the utterance. Its first one with times of words loads another model.
 func (u *utterance) opening() time.Duration {
-	if u.config.Words {
+	if u.config.Words && !u.proc.timed {
 		return max(u.pool.o.Hang, u.pool.o.Start)
 	}
 	return u.pool.o.Hang
