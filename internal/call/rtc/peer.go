@@ -22,8 +22,8 @@ import (
 // handlerTimeout is how long Close waits for Handler methods that are still running when all else has ended.
 const handlerTimeout = 3 * time.Second
 
-// OwnUnread is how many bytes of events that its client does not read a call holds beside what it shares.
-const OwnUnread = 1 << 20
+// OwnUnread is how many bytes of events that its client does not read a connection holds beside what it shares. All events that are kept for a reconnect fit into it.
+const OwnUnread = 2 << 20
 
 // Peer is one call over WebRTC, or one of several connections of a call whose client reconnects. It implements link.Connection
 // and is safe for concurrent use. The caller of Answer must call Close in every case.
