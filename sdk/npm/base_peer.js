@@ -129,13 +129,18 @@ export class BasePeer {
     this.source(input, source);
   }
 
-  // source connects an audio node to an input of the capture worklet, in place of the one before. A page may have the host told of both nodes.
+  // source connects an audio node to an input of the capture worklet, in place of the one before. A page may have the host told of both nodes: a
+  // fault of the page does not concern the call.
   source(input, source) {
     const before = this.#sources[input];
     before?.disconnect();
     this.#sources[input] = source;
-    this.host.sourced?.(input, source, before);
     if (this.#node) source?.connect(this.#node, 0, input);
+    try {
+      this.host.sourced?.(input, source, before);
+    } catch (error) {
+      console.error(error);
+    }
   }
 
   // hearAgent connects the agent's stream to the capture worklet.
