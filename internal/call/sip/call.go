@@ -92,7 +92,7 @@ func (s *Server) newCall(t *Trunk, r *sip.Request, tx sip.ServerTransaction) (c 
 		server: s, trunk: t, signalling: signalling{tx: tx}, peer: peer, contact: s.contact(public, r.Transport()),
 		acked: make(chan uint32, 1), agreed: make(chan struct{}), over: make(chan struct{}), ended: make(chan struct{}),
 	}
-	ua := &sipgo.DialogUA{Client: s.clientTo(t.target(r, peer)), ContactHDR: c.contact, RewriteContact: true}
+	ua := &sipgo.DialogUA{Client: s.clientWithin(t, r, peer), ContactHDR: c.contact, RewriteContact: true}
 	if c.in, err = ua.ReadInvite(r, tx); err != nil {
 		return nil, sip.StatusBadRequest, err
 	}

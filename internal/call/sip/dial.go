@@ -56,14 +56,16 @@ func (o *Out) proxy() string {
 }
 
 // connects returns what opens a connection to a proxy; nil for UDP.
-func (s *Server) connects(t *Trunk, to netip.AddrPort) func(ctx context.Context) error {
-	o := t.Out
+func (s *Server) connects(t *Trunk, transport string, to netip.AddrPort) func(ctx context.Context) error {
 	lines, secure := s.tcpOut, (*tls.Config)(nil)
-	switch o.Transport {
+	switch transport {
 	case TCP:
 	case TLS:
-		host, _, _ := hostPort(o.Proxy) // Check has read it
-		lines, secure = s.tlsOut, &tls.Config{ServerName: host, RootCAs: o.Roots, MinVersion: tls.VersionTLS12}
+		lines, secure = s.tlsOut, &tls.Config{ServerName: to.Addr().String(), MinVersion: tls.VersionTLS12}
+		if o := t.Out; o != nil && o.Transport == TLS {
+			secure.ServerName, _, _ = hostPort(o.Proxy) // Check has read it
+			secure.RootCAs = o.Roots
+		}
 	default:
 		return nil
 	}
@@ -230,9 +232,8 @@ func (d *dialing) prepare() (err error) {
 	c.contact = s.contact(public, c.invite.Transport())
 	c.invite.AppendHeader(&c.contact)
 	c.invite.SetBody(c.stream.Offer())
-	client := s.clientTo(c.peer)
+	client := s.clientTo(c.peer, s.connects(c.trunk, c.invite.Transport(), c.peer))
 	d.route, _ = client.TxRequester.(*route) // clientTo has set it
-	d.route.connect = s.connects(c.trunk, c.peer)
 	d.dialog = &sipgo.DialogClientSession{Dialog: sipgo.Dialog{InviteRequest: c.invite}, UA: &sipgo.DialogUA{Client: client, ContactHDR: c.contact, RewriteContact: true}}
 	d.dialog.Init()
 	c.dialog = d.dialog

@@ -145,7 +145,7 @@ func (r *registrar) try(ctx context.Context, want time.Duration) (granted time.D
 			return 0, err
 		}
 	}
-	client := r.server.clientTo(r.at)
+	client := r.server.clientTo(r.at, nil)
 	req := r.request(want)
 	res, err := client.Do(ctx, req)
 	if err == nil && (res.StatusCode == sip.StatusUnauthorized || res.StatusCode == sip.StatusProxyAuthRequired) {

@@ -48,7 +48,7 @@ type Server struct {
 	serving sync.WaitGroup // the sockets and the calls
 	udp     net.PacketConn
 
-	tcpOut, tlsOut *outbound.Lines // of calls out
+	tcpOut, tlsOut *outbound.Lines // that this server opens
 
 	registering sync.WaitGroup
 	unregister  context.CancelFunc
@@ -67,8 +67,9 @@ const largestUDP = 8 << 10
 // quiet takes the log of sipgo, which logs whole messages of anybody as errors.
 var quiet = slog.New(slog.DiscardHandler)
 
-func init() { //nolint:gochecknoinits // a variable of sipgo, which all its goroutines read
+func init() { //nolint:gochecknoinits // variables of sipgo, which all its goroutines read
 	sip.UDPMTUSize = largestUDP
+	sip.SetDefaultLogger(quiet) // transports that others make have no other
 }
 
 // New opens the sockets and takes calls. The caller closes the Server.
@@ -80,8 +81,8 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("sip: trunk %s: register and out need SIP over UDP: listen for it, too", cfg.Trunks[i].Name)
 	}
 	s := &Server{cfg: cfg, door: newDoor(cfg.Trunks, time.Now), calls: map[string]*Call{}, busy: map[string]int{}}
-	ua, err := sipgo.NewUA(sipgo.WithUserAgent("antiphon"),
-		sipgo.WithUserAgentTransportLayerOptions(sip.WithTransportLayerLogger(quiet), func(l *sip.TransportLayer) { l.OnMessage(s.early) }),
+	ua, err := sipgo.NewUA(sipgo.WithUserAgent("antiphon"), sipgo.WithUserAgentDNSResolver(outbound.Resolver()),
+		sipgo.WithUserAgentTransportLayerOptions(sip.WithTransportLayerLogger(quiet), sip.WithTransportLayerTransports(outbound.Transports()), func(l *sip.TransportLayer) { l.OnMessage(s.early) }),
 		sipgo.WithUserAgentTransactionLayerOptions(sip.WithTransactionLayerLogger(quiet), sip.WithTransactionLayerTerminateOnConnClose()))
 	if err != nil {
 		return nil, fmt.Errorf("sip: %w", err)
@@ -131,6 +132,7 @@ func allows() sip.Header {
 
 // open opens the sockets and begins to read them.
 func (s *Server) open() error {
+	s.tcpOut, s.tlsOut = outbound.New(), outbound.New()
 	if s.cfg.Listen != "" {
 		udp, err := net.ListenPacket("udp", s.cfg.Listen)
 		if err != nil {
@@ -150,9 +152,6 @@ func (s *Server) open() error {
 			return fmt.Errorf("sip: %w", err)
 		}
 		s.serve(tcp, func() error { return s.server.ServeTCP(newConnections(tcp, s.door)) })
-		s.tcpOut, s.tlsOut = outbound.New(tcp.Addr()), outbound.New(tcp.Addr())
-		s.serve(s.tcpOut, func() error { return s.server.ServeTCP(s.tcpOut) })
-		s.serve(s.tlsOut, func() error { return s.server.ServeTLS(s.tlsOut) })
 	}
 	if s.cfg.ListenTLS != "" {
 		tcp, err := net.Listen("tcp", s.cfg.ListenTLS)
@@ -162,6 +161,8 @@ func (s *Server) open() error {
 		s.tlsAt = addressOf(tcp.Addr())
 		s.serve(tcp, func() error { return s.server.ServeTLS(tls.NewListener(newConnections(tcp, s.door), s.cfg.TLS)) })
 	}
+	s.serve(s.tcpOut, func() error { return s.server.ServeTCP(s.tcpOut) })
+	s.serve(s.tlsOut, func() error { return s.server.ServeTLS(s.tlsOut) })
 	return nil
 }
 

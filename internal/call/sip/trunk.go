@@ -92,7 +92,7 @@ type route struct {
 	ua       *sipgo.UserAgent
 	from, to netip.AddrPort                  // from is the UDP socket
 	invite   *sip.ClientTx                   // of the newest INVITE: sipgo's dialog does not show it
-	connect  func(ctx context.Context) error // opens a connection if there is none; nil for UDP and for a call that has come in
+	connect  func(ctx context.Context) error // opens a connection if there is none; nil for UDP and for one that has come in
 }
 
 // Request implements sipgo.ClientTransactionRequester.
@@ -116,11 +116,20 @@ func (o *route) Request(ctx context.Context, r *sip.Request) (sip.ClientTransact
 	return tx, err
 }
 
-// clientTo returns a client whose requests go to one address, whatever their headers say.
-func (s *Server) clientTo(to netip.AddrPort) *sipgo.Client {
+// clientTo returns a client whose requests go to one address, whatever their headers say. connect is what connects returns, and nil for a connection that has come in.
+func (s *Server) clientTo(to netip.AddrPort, connect func(ctx context.Context) error) *sipgo.Client {
 	c, _ := sipgo.NewClient(s.ua, sipgo.WithClientNAT(), sipgo.WithClientLogger(quiet)) // these options never fail
-	c.TxRequester = &route{ua: s.ua, from: s.at, to: to}
+	c.TxRequester = &route{ua: s.ua, from: s.at, to: to, connect: connect}
 	return c
+}
+
+// clientWithin returns a client for the requests within a call that has come in.
+func (s *Server) clientWithin(t *Trunk, invite *sip.Request, peer netip.AddrPort) *sipgo.Client {
+	to := t.target(invite, peer)
+	if to == peer {
+		return s.clientTo(to, nil) // the connection of the call
+	}
+	return s.clientTo(to, s.connects(t, invite.Transport(), to))
 }
 
 // has reports whether an address is one of the trunk's.

@@ -20,7 +20,6 @@ const maxLines = 256
 
 // Lines are connections to trunks, one for each address. It is a net.Listener for the stack. Connect is safe for concurrent use.
 type Lines struct {
-	at     net.Addr
 	come   chan net.Conn
 	taken  chan struct{} // the stack has what came
 	closed chan struct{}
@@ -37,9 +36,9 @@ type line struct {
 	conn *conn         // nil before the first
 }
 
-// New returns Lines without connections. at is what Addr returns.
-func New(at net.Addr) *Lines {
-	return &Lines{at: at, come: make(chan net.Conn), taken: make(chan struct{}), closed: make(chan struct{}), lines: map[netip.AddrPort]*line{}}
+// New returns Lines without connections.
+func New() *Lines {
+	return &Lines{come: make(chan net.Conn), taken: make(chan struct{}), closed: make(chan struct{}), lines: map[netip.AddrPort]*line{}}
 }
 
 // Accept implements net.Listener. When it is called again, the stack has taken the connection before.
@@ -65,8 +64,8 @@ func (l *Lines) Close() error {
 	return nil
 }
 
-// Addr implements net.Listener.
-func (l *Lines) Addr() net.Addr { return l.at }
+// Addr implements net.Listener. Nobody connects there.
+func (l *Lines) Addr() net.Addr { return &net.TCPAddr{} }
 
 // to returns the line to an address.
 func (l *Lines) to(at netip.AddrPort) (*line, error) {
@@ -128,12 +127,33 @@ func open(ctx context.Context, to netip.AddrPort, secure *tls.Config, pay func(n
 	if secure == nil {
 		return c, c, nil
 	}
-	safe := tls.Client(c, secure)
-	if err := safe.HandshakeContext(ctx); err != nil {
+	s := &safe{tls.Client(c, secure), c}
+	if err := s.HandshakeContext(ctx); err != nil {
 		_ = c.Close() // nobody has it
 		return nil, nil, fmt.Errorf("no TLS with %s: %w", secure.ServerName, err)
 	}
-	return c, safe, nil
+	return c, s, nil
+}
+
+// safe is a connection with TLS.
+type safe struct {
+	*tls.Conn
+	of *conn
+}
+
+// Read implements net.Conn.
+func (s *safe) Read(b []byte) (int, error) {
+	n, err := s.Conn.Read(b)
+	if err != nil {
+		s.of.end() // the other side may have ended TLS, and not the connection
+	}
+	return n, err
+}
+
+// Close implements net.Conn.
+func (s *safe) Close() error {
+	s.of.end() // Close waits until the other side takes the end of TLS
+	return s.Conn.Close()
 }
 
 // conn is a connection with bounds.
@@ -143,6 +163,9 @@ type conn struct {
 	once   sync.Once
 	closed chan struct{}
 }
+
+// end notes that the stack has no use for the connection: it takes a connection that cannot be read out of its pool before it closes it.
+func (c *conn) end() { c.once.Do(func() { close(c.closed) }) }
 
 func (c *conn) isClosed() bool {
 	select {
@@ -156,6 +179,9 @@ func (c *conn) isClosed() bool {
 // Read implements net.Conn. It waits until the trunk may have sent so much.
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
+	if err != nil {
+		c.end()
+	}
 	for wait := c.pay(n); wait > 0; wait = c.pay(n) {
 		again := time.NewTimer(wait)
 		select {
@@ -182,6 +208,6 @@ func (c *conn) Write(b []byte) (int, error) {
 
 // Close implements net.Conn.
 func (c *conn) Close() error {
-	c.once.Do(func() { close(c.closed) })
+	c.end()
 	return c.Conn.Close()
 }

@@ -38,7 +38,7 @@ func trunk(t *testing.T) (at netip.AddrPort, come chan net.Conn) {
 // stack takes the connections of Lines.
 func stack(t *testing.T) (l *Lines, taken chan net.Conn) {
 	t.Helper()
-	l, taken = New(nil), make(chan net.Conn, 4)
+	l, taken = New(), make(chan net.Conn, 4)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
@@ -92,7 +92,7 @@ func TestTrunkPays(t *testing.T) {
 func TestConnectEnds(t *testing.T) {
 	g := NewWithT(t)
 	at, _ := trunk(t)
-	l := New(nil)
+	l := New()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
@@ -105,4 +105,17 @@ func TestConnectEnds(t *testing.T) {
 	g.Eventually(done).Should(Receive(MatchError(net.ErrClosed)))
 	_, err := l.Accept()
 	g.Expect(err).To(MatchError(net.ErrClosed))
+}
+
+// A connection that the other side has ended is not used, also while the stack has not closed it yet: it is not in the stack's pool.
+func TestConnectionThatHasEnded(t *testing.T) {
+	g := NewWithT(t)
+	at, come := trunk(t)
+	l, taken := stack(t)
+	g.Expect(l.Connect(context.Background(), at, nil, free)).To(Succeed())
+	g.Expect((<-come).Close()).To(Succeed())
+	_, err := (<-taken).Read(make([]byte, 1))
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(l.Connect(context.Background(), at, nil, free)).To(Succeed())
+	g.Eventually(come).Should(Receive())
 }
