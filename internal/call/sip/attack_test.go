@@ -15,6 +15,8 @@ import (
 	"github.com/emiago/sipgo/sip"
 	"github.com/icholy/digest"
 	. "github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/internal/call/sip/outbound"
 )
 
 // Breaks that an attack found.
@@ -193,7 +195,7 @@ func TestAPeerThatDoesNotRead(t *testing.T) {
 	defer func() { _ = far.Close() }()
 	l := newConnections(nil, newDoor(desk, time.Now))
 	c := &connection{Conn: near, of: l, closed: make(chan struct{})}
-	answers := make(chan error, maxWaiting/512+1)
+	answers := make(chan error, outbound.MaxWaiting/512+1)
 	for range cap(answers) {
 		go func() {
 			_, err := c.Write(make([]byte, 512))
@@ -202,7 +204,7 @@ func TestAPeerThatDoesNotRead(t *testing.T) {
 	}
 	slow := 0
 	for range cap(answers) {
-		if errors.Is(<-answers, errSlow) {
+		if errors.Is(<-answers, outbound.ErrSlow) {
 			slow++
 		}
 	}
@@ -215,7 +217,7 @@ func TestAPeerThatDoesNotRead(t *testing.T) {
 		c, began := &connection{Conn: near, of: l, closed: make(chan struct{})}, time.Now()
 		_, err := c.Write([]byte("answer"))
 		NewWithT(t).Expect(err).To(MatchError(os.ErrDeadlineExceeded))
-		NewWithT(t).Expect(time.Since(began)).To(Equal(writeTime))
+		NewWithT(t).Expect(time.Since(began)).To(Equal(outbound.WriteWithin))
 		NewWithT(t).Expect(c.closed).To(BeClosed())
 	})
 }

@@ -5,12 +5,12 @@ import (
 	"net"
 	"net/netip"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/emiago/sipgo/sip"
 
 	"github.com/antiphon-rt/antiphon/internal/account"
+	"github.com/antiphon-rt/antiphon/internal/call/sip/outbound"
 	"github.com/antiphon-rt/antiphon/internal/httpguard"
 )
 
@@ -92,8 +92,6 @@ const (
 	connectionsEach = 16                 // of one network of strangers
 	connectionsMost = 128                // of one network of a trunk
 	maxChunk        = 4 << 10
-	maxWaiting      = 256 << 10 // bytes that wait for a peer
-	writeTime       = 5 * time.Second
 )
 
 // connections is a listener whose connections of strangers are few and short. Their networks share the places of strangers.
@@ -171,16 +169,11 @@ type connection struct {
 	place  *account.Account // of a stranger
 	once   sync.Once
 	closed chan struct{}
-
-	waiting atomic.Int64 // bytes for the peer
-	writing sync.Mutex
+	out    outbound.Writer
 }
 
-// errStranger ends the connection of somebody who has shown no credentials for too long, and errSlow that of a peer that does not read.
-var (
-	errStranger = errors.New("sip: no credentials on this connection: it ends")
-	errSlow     = errors.New("sip: the peer does not read: the connection ends")
-)
+// errStranger ends the connection of somebody who has shown no credentials for too long.
+var errStranger = errors.New("sip: no credentials on this connection: it ends")
 
 // Read implements net.Conn.
 func (c *connection) Read(b []byte) (int, error) {
@@ -224,24 +217,9 @@ func (c *connection) pay(n int) {
 	}
 }
 
-// Write implements net.Conn. Each answer has a goroutine of sipgo, which waits here.
+// Write implements net.Conn.
 func (c *connection) Write(b []byte) (int, error) {
-	size := int64(len(b))
-	defer c.waiting.Add(-size)
-	if c.waiting.Add(size) > maxWaiting {
-		_ = c.Close() // the reader hears of it
-		return 0, errSlow
-	}
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	if err := c.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
-		return 0, err
-	}
-	n, err := c.Conn.Write(b)
-	if err != nil {
-		_ = c.Close() // the reader hears of it
-	}
-	return n, err
+	return c.out.Write(c.Conn, b, c.Close)
 }
 
 // Close implements net.Conn.

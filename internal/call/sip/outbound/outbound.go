@@ -12,9 +12,6 @@ import (
 	"time"
 )
 
-// writeWithin bounds how long a message may wait for the peer.
-const writeWithin = 5 * time.Second
-
 // maxLines is how many connections there are at a time. The servers of the trunks have few addresses.
 const maxLines = 256
 
@@ -160,6 +157,7 @@ func (s *safe) Close() error {
 type conn struct {
 	net.Conn
 	pay    func(n int) time.Duration
+	out    Writer
 	once   sync.Once
 	closed chan struct{}
 }
@@ -196,14 +194,7 @@ func (c *conn) Read(b []byte) (int, error) {
 
 // Write implements net.Conn.
 func (c *conn) Write(b []byte) (int, error) {
-	if err := c.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil {
-		return 0, err
-	}
-	n, err := c.Conn.Write(b)
-	if err != nil {
-		_ = c.Close() // the reader hears of it
-	}
-	return n, err
+	return c.out.Write(c.Conn, b, c.Close)
 }
 
 // Close implements net.Conn.

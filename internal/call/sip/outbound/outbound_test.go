@@ -3,6 +3,7 @@ package outbound
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/netip"
 	"testing"
@@ -118,4 +119,27 @@ func TestConnectionThatHasEnded(t *testing.T) {
 	g.Expect(err).To(HaveOccurred())
 	g.Expect(l.Connect(context.Background(), at, nil, free)).To(Succeed())
 	g.Eventually(come).Should(Receive())
+}
+
+// A trunk that does not read loses its connection: each answer that waits holds a goroutine.
+func TestATrunkThatDoesNotRead(t *testing.T) {
+	g := NewWithT(t)
+	near, far := net.Pipe()
+	defer func() { _ = far.Close() }()
+	c := &conn{Conn: near, closed: make(chan struct{})}
+	answers := make(chan error, MaxWaiting/512+1)
+	for range cap(answers) {
+		go func() {
+			_, err := c.Write(make([]byte, 512))
+			answers <- err
+		}()
+	}
+	slow := 0
+	for range cap(answers) {
+		if errors.Is(<-answers, ErrSlow) {
+			slow++
+		}
+	}
+	g.Expect(slow).To(BeNumerically(">", 0))
+	g.Expect(c.closed).To(BeClosed())
 }
