@@ -148,7 +148,7 @@ func TestConnectionOfAStranger(t *testing.T) {
 func TestConnectionsOfATrunk(t *testing.T) {
 	g := NewWithT(t)
 	trunks := []Trunk{{Name: "a", Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}}
-	l := newConnections(nil, newDoor(trunks, time.Now))
+	l := newConnections(nil, newDoor(trunks, time.Now), nil)
 	for range maxConnections {
 		l.enter(netip.MustParseAddrPort("127.0.0.1:5060"))
 	}
@@ -162,7 +162,7 @@ func TestConnectionsOfATrunk(t *testing.T) {
 func TestConnectionsOfStrangers(t *testing.T) {
 	g := NewWithT(t)
 	trunk := netip.MustParseAddrPort("198.51.100.1:5060")
-	l := newConnections(nil, newDoor([]Trunk{{Name: "a", Networks: []netip.Prefix{netip.PrefixFrom(trunk.Addr(), 32)}}}, time.Now))
+	l := newConnections(nil, newDoor([]Trunk{{Name: "a", Networks: []netip.Prefix{netip.PrefixFrom(trunk.Addr(), 32)}}}, time.Now), nil)
 	var places []*account.Account
 	for a := range byte(200) {
 		for port := range uint16(2 * connectionsEach) {

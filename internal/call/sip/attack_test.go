@@ -193,7 +193,7 @@ func TestAPeerThatDoesNotRead(t *testing.T) {
 	g := NewWithT(t)
 	near, far := net.Pipe()
 	defer func() { _ = far.Close() }()
-	l := newConnections(nil, newDoor(desk, time.Now))
+	l := newConnections(nil, newDoor(desk, time.Now), nil)
 	c := &connection{Conn: near, of: l, closed: make(chan struct{})}
 	answers := make(chan error, outbound.MaxWaiting/512+1)
 	for range cap(answers) {

@@ -98,6 +98,7 @@ const (
 type connections struct {
 	net.Listener
 	door      *door
+	taken     func(from netip.AddrPort) bool // whether this server has opened a connection to this address
 	strangers *account.Budget
 
 	mu       sync.Mutex
@@ -105,8 +106,8 @@ type connections struct {
 	networks map[netip.Prefix]int
 }
 
-func newConnections(l net.Listener, d *door) *connections {
-	return &connections{Listener: l, door: d, strangers: account.New(maxStrangers), networks: map[netip.Prefix]int{}}
+func newConnections(l net.Listener, d *door, taken func(from netip.AddrPort) bool) *connections {
+	return &connections{Listener: l, door: d, taken: taken, strangers: account.New(maxStrangers), networks: map[netip.Prefix]int{}}
 }
 
 // Accept implements net.Listener.
@@ -117,6 +118,10 @@ func (l *connections) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		from := addressOf(c.RemoteAddr())
+		if l.taken(from) {
+			_ = c.Close() // it would take the place of the other one in sipgo's pool, and nobody has checked its certificate
+			continue
+		}
 		place, ok := l.enter(from)
 		if !ok {
 			_ = c.Close() // a stranger too many

@@ -151,7 +151,7 @@ func (s *Server) open() error {
 		if err != nil {
 			return fmt.Errorf("sip: %w", err)
 		}
-		s.serve(tcp, func() error { return s.server.ServeTCP(newConnections(tcp, s.door)) })
+		s.serve(tcp, func() error { return s.server.ServeTCP(newConnections(tcp, s.door, s.tcpOut.Has)) })
 	}
 	if s.cfg.ListenTLS != "" {
 		tcp, err := net.Listen("tcp", s.cfg.ListenTLS)
@@ -159,7 +159,9 @@ func (s *Server) open() error {
 			return fmt.Errorf("sip: %w", err)
 		}
 		s.tlsAt = addressOf(tcp.Addr())
-		s.serve(tcp, func() error { return s.server.ServeTLS(tls.NewListener(newConnections(tcp, s.door), s.cfg.TLS)) })
+		s.serve(tcp, func() error {
+			return s.server.ServeTLS(tls.NewListener(newConnections(tcp, s.door, s.tlsOut.Has), s.cfg.TLS))
+		})
 	}
 	s.serve(s.tcpOut, func() error { return s.server.ServeTCP(s.tcpOut) })
 	s.serve(s.tlsOut, func() error { return s.server.ServeTLS(s.tlsOut) })

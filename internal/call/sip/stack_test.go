@@ -95,3 +95,24 @@ func tagOfAnswer(g *WithT, c net.Conn) (tag string) {
 	}
 	return tag
 }
+
+// Who connects from the address of a trunk's server does not get what goes to it: the stack has one connection to an address.
+func TestConnectionFromAnAddressThatIsTaken(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	listener := listening(t)
+	first, err := net.Dial("tcp", listener.Addr().String())
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = first.Close() }()
+	second, err := net.Dial("tcp", listener.Addr().String())
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = second.Close() }()
+	l := newConnections(listener, newDoor(desk, time.Now), func(from netip.AddrPort) bool { return from == addressOf(first.LocalAddr()) })
+	c, err := l.Accept()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.RemoteAddr()).To(Equal(second.LocalAddr()))
+	g.Expect(c.Close()).To(Succeed())
+	g.Expect(first.SetDeadline(time.Now().Add(patience))).To(Succeed())
+	_, err = first.Read(make([]byte, 1))
+	g.Expect(err).To(MatchError(io.EOF))
+}

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"sync"
@@ -30,8 +31,14 @@ type Lines struct {
 // line is the way to one address.
 type line struct {
 	busy chan struct{} // has an element while somebody connects
-	conn *conn         // nil before the first
+
+	// Under mu of Lines.
+	users int   // calls of Connect
+	conn  *conn // nil before the first
 }
+
+// used reports whether there is a connection, or soon will be. The caller holds mu of Lines.
+func (o *line) used() bool { return o.users > 0 || o.conn != nil && !o.conn.isClosed() }
 
 // New returns Lines without connections.
 func New() *Lines {
@@ -64,35 +71,54 @@ func (l *Lines) Close() error {
 // Addr implements net.Listener. Nobody connects there.
 func (l *Lines) Addr() net.Addr { return &net.TCPAddr{} }
 
-// to returns the line to an address.
-func (l *Lines) to(at netip.AddrPort) (*line, error) {
+// enter returns the line to an address. The caller leaves it.
+func (l *Lines) enter(at netip.AddrPort) (*line, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if one := l.lines[at]; one != nil {
-		return one, nil
+	one := l.lines[at]
+	if one == nil {
+		if len(l.lines) == maxLines {
+			maps.DeleteFunc(l.lines, func(_ netip.AddrPort, o *line) bool { return !o.used() })
+		}
+		if len(l.lines) == maxLines {
+			return nil, errors.New("the trunks have too many addresses")
+		}
+		one = &line{busy: make(chan struct{}, 1)}
+		l.lines[at] = one
 	}
-	if len(l.lines) == maxLines {
-		return nil, errors.New("the trunks have too many addresses")
-	}
-	one := &line{busy: make(chan struct{}, 1)}
-	l.lines[at] = one
+	one.users++
 	return one, nil
+}
+
+func (l *Lines) leave(one *line) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	one.users--
+}
+
+// Has reports whether there is a connection to an address, or soon will be. Nobody else has one from there: the stack would take it for this one.
+func (l *Lines) Has(at netip.AddrPort) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	one := l.lines[at]
+	return one != nil && one.used()
 }
 
 // Connect returns when the stack has a connection to an address: the one that there is, or a new one. secure is for TLS, and nil for TCP. pay is told how many bytes came
 // in; it returns how long to wait, and is asked again then, until it returns 0.
 func (l *Lines) Connect(ctx context.Context, to netip.AddrPort, secure *tls.Config, pay func(n int) time.Duration) error {
-	one, err := l.to(to)
+	one, err := l.enter(to)
 	if err != nil {
 		return err
 	}
+	defer l.leave(one)
 	select {
 	case one.busy <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	defer func() { <-one.busy }()
-	if one.conn != nil && !one.conn.isClosed() {
+	if c := one.conn; c != nil && !c.isClosed() { // who connects changes it
 		return nil
 	}
 	c, top, err := open(ctx, to, secure, pay)
@@ -110,6 +136,8 @@ func (l *Lines) Connect(ctx context.Context, to netip.AddrPort, secure *tls.Conf
 	case <-l.closed:
 		return net.ErrClosed
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	one.conn = c
 	return nil
 }

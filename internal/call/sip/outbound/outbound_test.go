@@ -143,3 +143,20 @@ func TestATrunkThatDoesNotRead(t *testing.T) {
 	g.Expect(slow).To(BeNumerically(">", 0))
 	g.Expect(c.closed).To(BeClosed())
 }
+
+// Lines has an address as long as there is a connection, and addresses that nobody uses leave room for others.
+func TestAddressesThatNobodyUses(t *testing.T) {
+	g := NewWithT(t)
+	at, _ := trunk(t)
+	l, taken := stack(t)
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	for port := range uint16(2 * maxLines) {
+		g.Expect(l.Connect(over, netip.AddrPortFrom(at.Addr(), 1+port), nil, free)).To(MatchError(context.Canceled))
+	}
+	g.Expect(l.Has(at)).To(BeFalse())
+	g.Expect(l.Connect(context.Background(), at, nil, free)).To(Succeed())
+	g.Expect(l.Has(at)).To(BeTrue())
+	g.Expect((<-taken).Close()).To(Succeed())
+	g.Expect(l.Has(at)).To(BeFalse())
+}
