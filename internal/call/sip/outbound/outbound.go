@@ -4,6 +4,7 @@ package outbound
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,7 +17,7 @@ import (
 // maxLines is how many connections there are at a time. The servers of the trunks have few addresses.
 const maxLines = 256
 
-// Lines are connections to trunks, one for each address. It is a net.Listener for the stack. Connect is safe for concurrent use.
+// Lines are connections to trunks, all with TLS or all without, one for each address. It is a net.Listener for the stack. Connect is safe for concurrent use.
 type Lines struct {
 	come   chan net.Conn
 	taken  chan struct{} // the stack has what came
@@ -119,7 +120,7 @@ func (l *Lines) Connect(ctx context.Context, to netip.AddrPort, secure *tls.Conf
 	}
 	defer func() { <-one.busy }()
 	if c := one.conn; c != nil && !c.isClosed() { // who connects changes it
-		return nil
+		return c.isFor(secure)
 	}
 	c, top, err := open(ctx, to, secure, pay)
 	if err != nil {
@@ -157,7 +158,23 @@ func open(ctx context.Context, to netip.AddrPort, secure *tls.Config, pay func(n
 		_ = c.Close() // nobody has it
 		return nil, nil, fmt.Errorf("no TLS with %s: %w", secure.ServerName, err)
 	}
+	c.secure, c.shown = secure, s.ConnectionState().PeerCertificates
 	return c, s, nil
+}
+
+// isFor returns an error if the certificate of a connection that was opened for another host, or with other roots, is not good for these.
+func (c *conn) isFor(secure *tls.Config) error {
+	if secure == nil || c.secure.ServerName == secure.ServerName && c.secure.RootCAs.Equal(secure.RootCAs) {
+		return nil
+	}
+	others := x509.NewCertPool()
+	for _, o := range c.shown[1:] {
+		others.AddCert(o)
+	}
+	if _, err := c.shown[0].Verify(x509.VerifyOptions{DNSName: secure.ServerName, Roots: secure.RootCAs, Intermediates: others}); err != nil {
+		return fmt.Errorf("two trunks reach %s, as %s and as %s, and its certificate is not good for both: give them one server and one ca_file: %w", c.RemoteAddr(), c.secure.ServerName, secure.ServerName, err)
+	}
+	return nil
 }
 
 // safe is a connection with TLS.
@@ -188,6 +205,10 @@ type conn struct {
 	out    Writer
 	once   sync.Once
 	closed chan struct{}
+
+	// Of a connection with TLS: what it was opened for, and the certificates of the other side.
+	secure *tls.Config
+	shown  []*x509.Certificate
 }
 
 // end notes that the stack has no use for the connection: it takes a connection that cannot be read out of its pool before it closes it.

@@ -2,8 +2,13 @@ package outbound
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"math/big"
 	"net"
 	"net/netip"
 	"testing"
@@ -159,4 +164,46 @@ func TestAddressesThatNobodyUses(t *testing.T) {
 	g.Expect(l.Has(at)).To(BeTrue())
 	g.Expect((<-taken).Close()).To(Succeed())
 	g.Expect(l.Has(at)).To(BeFalse())
+}
+
+// certificate is one of its own for two hosts, and what trusts it.
+func certificate(g *WithT) (*tls.Config, *x509.CertPool) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	g.Expect(err).NotTo(HaveOccurred())
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"a.example", "b.example"}, IsCA: true, BasicConstraintsValid: true}
+	public, err := x509.CreateCertificate(rand.Reader, about, about, private.Public(), private)
+	g.Expect(err).NotTo(HaveOccurred())
+	about, err = x509.ParseCertificate(public)
+	g.Expect(err).NotTo(HaveOccurred())
+	roots := x509.NewCertPool()
+	roots.AddCert(about)
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{public}, PrivateKey: private}}, MinVersion: tls.VersionTLS12}, roots
+}
+
+// Two trunks share a connection to one address only if its certificate is good for both.
+func TestTrunksThatShareAnAddress(t *testing.T) {
+	g := NewWithT(t)
+	at, come := trunk(t)
+	l, taken := stack(t)
+	own, roots := certificate(g)
+	_, others := certificate(g)
+	go func() {
+		for c := range come {
+			_ = tls.Server(c, own).HandshakeContext(t.Context()) // the other side tells
+		}
+	}()
+	for _, row := range []struct {
+		host  string
+		roots *x509.CertPool
+		good  bool
+	}{{"a.example", roots, true}, {"a.example", roots.Clone(), true}, {"b.example", roots, true}, {"c.example", roots, false}, {"a.example", others, false}} {
+		err := l.Connect(t.Context(), at, &tls.Config{ServerName: row.host, RootCAs: row.roots, MinVersion: tls.VersionTLS12}, free)
+		if row.good {
+			g.Expect(err).NotTo(HaveOccurred(), row.host)
+		} else {
+			g.Expect(err).To(MatchError(ContainSubstring("give them one server and one ca_file")), row.host)
+		}
+	}
+	g.Expect(taken).To(HaveLen(1))
+	g.Expect((<-taken).Close()).To(Succeed())
 }
