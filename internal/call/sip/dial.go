@@ -250,6 +250,7 @@ func (d *dialing) rings(limit time.Duration) {
 		d.ends(Failed, 0, err)
 		return
 	}
+	sent := time.Now()
 	takesBack := func(s State, why error) {
 		d.ends(s, 0, why)
 		if d.heard { // else with the first answer: RFC 3261 section 9.1
@@ -266,12 +267,14 @@ func (d *dialing) rings(limit time.Duration) {
 				takesBack(NoAnswer, errors.New("nobody has answered in time"))
 			} else {
 				takesBack(Failed, errors.New("the trunk does not answer"))
+				d.silent(sent)
 			}
 		case <-gone.C:
 			d.route.invite.Terminate()
 			return
 		case <-d.route.invite.Done():
 			d.ends(Failed, 0, errors.New("the trunk does not answer"))
+			d.silent(sent)
 			return
 		case res := <-d.route.invite.Responses():
 			for len(d.call.early) > 0 {
@@ -285,6 +288,16 @@ func (d *dialing) rings(limit time.Duration) {
 	d.ends(Failed, 0, errors.New("the trunk sends too many answers"))
 	d.cancel()
 	d.route.invite.Terminate()
+}
+
+// silent closes the connection to the trunk if nothing has come over it since a time: the next call opens another one.
+func (d *dialing) silent(since time.Time) {
+	switch s := d.call.server; d.call.invite.Transport() {
+	case TCP:
+		s.tcpOut.Silent(d.call.peer, since)
+	case TLS:
+		s.tlsOut.Silent(d.call.peer, since)
+	}
 }
 
 // invite sends the INVITE.

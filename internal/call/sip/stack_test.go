@@ -116,3 +116,26 @@ func TestConnectionFromAnAddressThatIsTaken(t *testing.T) {
 	_, err = first.Read(make([]byte, 1))
 	g.Expect(err).To(MatchError(io.EOF))
 }
+
+// A trunk that says nothing at all to a call over TCP loses its connection: a firewall may have dropped it, and the next call needs another one.
+func TestCallOutOverAConnectionThatIsDead(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	proxy := listening(t)
+	s := serving(t, Config{Trunks: []Trunk{{
+		Name: "provider", Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Calls: 1,
+		Out: &Out{Proxy: proxy.Addr().String(), User: "4930123", Transport: TCP},
+	}}})
+	o := &outgoing{g: g, s: s}
+	o.places(100 * time.Millisecond)
+	g.Expect(proxy.SetDeadline(time.Now().Add(patience))).To(Succeed())
+	c, err := proxy.Accept()
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = c.Close() }()
+	g.Expect(c.SetReadDeadline(time.Now().Add(patience))).To(Succeed())
+	said, err := io.ReadAll(c)
+	g.Expect(err).NotTo(HaveOccurred(), "the server has closed it")
+	g.Expect(string(said)).To(HavePrefix("INVITE "))
+	o.hears("failed 0")
+	o.ends()
+}

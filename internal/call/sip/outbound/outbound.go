@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -105,6 +106,19 @@ func (l *Lines) Has(at netip.AddrPort) bool {
 	return one != nil && one.used()
 }
 
+// Silent closes the connection to an address if nothing has come over it since a time. A firewall may have dropped it: then writes succeed for minutes.
+func (l *Lines) Silent(at netip.AddrPort, since time.Time) {
+	l.mu.Lock()
+	var c *conn
+	if one := l.lines[at]; one != nil {
+		c = one.conn
+	}
+	l.mu.Unlock()
+	if c != nil && !c.heard.Load().After(since) {
+		_ = c.Close() // the reader hears of it
+	}
+}
+
 // Connect returns when the stack has a connection to an address: the one that there is, or a new one. secure is for TLS, and nil for TCP. pay is told how many bytes came
 // in; it returns how long to wait, and is asked again then, until it returns 0.
 func (l *Lines) Connect(ctx context.Context, to netip.AddrPort, secure *tls.Config, pay func(n int) time.Duration) error {
@@ -150,6 +164,7 @@ func open(ctx context.Context, to netip.AddrPort, secure *tls.Config, pay func(n
 		return nil, nil, err
 	}
 	c = &conn{Conn: raw, pay: pay, closed: make(chan struct{})}
+	c.hears()
 	if secure == nil {
 		return c, c, nil
 	}
@@ -203,12 +218,18 @@ type conn struct {
 	net.Conn
 	pay    func(n int) time.Duration
 	out    Writer
+	heard  atomic.Pointer[time.Time] // when something came last
 	once   sync.Once
 	closed chan struct{}
 
 	// Of a connection with TLS: what it was opened for, and the certificates of the other side.
 	secure *tls.Config
 	shown  []*x509.Certificate
+}
+
+func (c *conn) hears() {
+	now := time.Now()
+	c.heard.Store(&now)
 }
 
 // end notes that the stack has no use for the connection: it takes a connection that cannot be read out of its pool before it closes it.
@@ -228,6 +249,8 @@ func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if err != nil {
 		c.end()
+	} else {
+		c.hears()
 	}
 	for wait := c.pay(n); wait > 0; wait = c.pay(n) {
 		again := time.NewTimer(wait)

@@ -207,3 +207,24 @@ func TestTrunksThatShareAnAddress(t *testing.T) {
 	g.Expect(taken).To(HaveLen(1))
 	g.Expect((<-taken).Close()).To(Succeed())
 }
+
+// A connection over which something has come stays.
+func TestSilentConnection(t *testing.T) {
+	g := NewWithT(t)
+	at, come := trunk(t)
+	l, taken := stack(t)
+	before := time.Now()
+	g.Expect(l.Connect(t.Context(), at, nil, free)).To(Succeed())
+	sent, c, far := time.Now(), <-taken, <-come
+	_, err := far.Write([]byte("x"))
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = c.Read(make([]byte, 1))
+	g.Expect(err).NotTo(HaveOccurred())
+	l.Silent(at, sent)
+	g.Expect(l.Has(at)).To(BeTrue())
+	l.Silent(at, before)
+	g.Expect(l.Has(at)).To(BeTrue())
+	l.Silent(at, time.Now())
+	g.Expect(l.Has(at)).To(BeFalse())
+	l.Silent(netip.AddrPort{}, sent)
+}
