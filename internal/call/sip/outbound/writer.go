@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+// What may wait for a peer that does not read.
+
 // MaxWaiting is how many bytes wait for a peer, and WriteWithin how long a message may take.
 const (
 	MaxWaiting  = 256 << 10
