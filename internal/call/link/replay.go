@@ -42,6 +42,7 @@ type replayBuffer struct {
 	events              []Event // oldest first
 	bytes               int     // the size of their texts
 	incomplete          bool    // the oldest events are forgotten
+	forgotten           string  // the id of the newest of these
 	old                 int     // how many of the events were sent before since
 	since               time.Time
 	// restored: another process sent the oldest events, and a journal had them. events has all numbered events whose number is above base.
@@ -61,7 +62,7 @@ func (b *replayBuffer) add(e Event, reconnects bool) {
 	e.Session = nil // the text has it
 	for b.memory.Take(int64(len(e.Text))) != nil {
 		if len(b.events) == 0 {
-			b.base, b.incomplete = max(b.base, e.Number), true
+			b.base, b.incomplete, b.forgotten = max(b.base, e.Number), true, e.ID
 			return
 		}
 		b.forget(1)
@@ -82,7 +83,7 @@ func (b *replayBuffer) forget(n int) {
 	for i, e := range b.events[:n] {
 		b.bytes -= len(e.Text)
 		b.memory.Give(int64(len(e.Text)))
-		b.base = max(b.base, e.Number)
+		b.base, b.forgotten = max(b.base, e.Number), e.ID
 		b.events[i] = Event{}
 	}
 	b.events, b.old, b.incomplete = b.events[n:], max(0, b.old-n), b.incomplete || n > 0
@@ -100,8 +101,11 @@ func (b *replayBuffer) forgetSeen(now time.Time) {
 // after returns the events that were sent after the event with that id, or all events if id is empty. ok is false if some of
 // them are forgotten.
 func (b *replayBuffer) after(id string) (events []Event, ok bool) {
-	if id == "" {
+	switch id {
+	case "":
 		return b.events, !b.incomplete
+	case b.forgotten:
+		return b.events, true
 	}
 	for i := len(b.events) - 1; i >= 0; i-- {
 		if b.events[i].ID == id {

@@ -40,9 +40,10 @@ func TestReplayBuffer(t *testing.T) {
 		{"what came after", fill(10, 1<<20, 10, true), "event_6", 3, true},
 		{"nothing came after", fill(10, 1<<20, 10, true), "event_9", 0, true},
 		{"all, but the first is gone", fill(10, 1<<20, 11, true), "", 11, false},
-		{"too many", fill(10, 1<<20, 30, true), "event_19", 0, false},
+		{"too many", fill(10, 1<<20, 30, true), "event_18", 0, false},
+		{"the newest that is forgotten", fill(10, 1<<20, 30, true), "event_19", 10, true},
 		{"the oldest that is left", fill(10, 1<<20, 30, true), "event_20", 9, true},
-		{"too many bytes", fill(1000, 10*len(event(100).Text), 130, true), "event_119", 0, false},
+		{"too many bytes", fill(1000, 10*len(event(100).Text), 130, true), "event_118", 0, false},
 		{"as many bytes as there may be", fill(1000, 10*len(event(100).Text), 130, true), "event_120", 9, true},
 		{"few events before the client says that it can reconnect", fill(1000, 1<<20, 30, false), "event_10", 0, false},
 		{"an event that was never sent", fill(10, 1<<20, 3, true), "event", 0, false},
@@ -135,6 +136,7 @@ func TestKeptEventsShareMemory(t *testing.T) {
 		_, ok := h.replay.after(after)
 		return ok
 	}
+	send("z", 1)
 	send("a", 3)
 	h.ShareMemory(unlimited{}, memory)
 	send("b", 3)
@@ -143,13 +145,13 @@ func TestKeptEventsShareMemory(t *testing.T) {
 	g.Expect(kept("")).To(gomega.BeTrue())
 	send("d", 3)
 	g.Expect(h.Kept()).To(gomega.Equal(9))
-	g.Expect(h.Reserve("a")).To(gomega.MatchError(ErrReplayLost))
-	g.Expect(kept("b")).To(gomega.BeTrue())
+	g.Expect(h.Reserve("z")).To(gomega.MatchError(ErrReplayLost))
+	g.Expect([]bool{kept("a"), kept("b")}).To(gomega.Equal([]bool{true, true}), "who has the newest event that is forgotten has lost nothing")
 	send("large", 11)
 	g.Expect(h.replay.events).To(gomega.BeEmpty())
 	g.Expect(memory.left).To(gomega.Equal(int64(10)))
 	send("e", 1)
-	g.Expect([]bool{kept(""), kept("d"), kept("large"), kept("e")}).To(gomega.Equal([]bool{false, false, false, true}))
+	g.Expect([]bool{kept(""), kept("d"), kept("large"), kept("e")}).To(gomega.Equal([]bool{false, false, true, true}))
 	_ = h.Close()
 	g.Expect(memory.left).To(gomega.Equal(int64(-1)), "it was closed")
 }
