@@ -184,11 +184,13 @@ func (s *Stream) Answered(text []byte) error {
 // take makes d the description of the far end. The caller holds mu.
 func (s *Stream) take(d *description) error {
 	was := s.far
-	if was == nil || was.remote != d.remote || was.audio.codec != d.audio.codec || (was.crypto == nil) != (d.crypto == nil) ||
-		d.crypto != nil && string(was.crypto.key) != string(d.crypto.key) {
+	rekeyed := was == nil || (was.crypto == nil) != (d.crypto == nil) || d.crypto != nil && string(was.crypto.key) != string(d.crypto.key)
+	if rekeyed { // else the far end's packets go on to be counted: their key is of the count, too
 		if err := s.in.key(d.crypto); err != nil {
 			return err
 		}
+	}
+	if rekeyed || was.remote != d.remote || was.audio.codec != d.audio.codec {
 		if err := s.out.begin(d, s.local.key); err != nil {
 			return err
 		}

@@ -282,6 +282,13 @@ func TestEncryptedStreams(t *testing.T) {
 	_, err = in.DecryptRTP(nil, buf[:n], nil)
 	g.Expect(err).NotTo(HaveOccurred())
 
+	// Another address has the same key, and counts on.
+	was := s.in.secure
+	theirs.at = netip.AddrPortFrom(here, localPort(newFar(t, "127.0.0.1:0").conn))
+	_, err = s.Answer(theirs.write([]string{""}, 0))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(s.in.secure).To(BeIdenticalTo(was))
+
 	// A later offer may be without encryption.
 	_, err = s.Answer(f.offer())
 	g.Expect(err).NotTo(HaveOccurred())
