@@ -52,6 +52,7 @@ type Call struct {
 	decided bool
 	id      string        // under which the server has the call; the lock of the server guards it
 	newer   chan struct{} // closed by the next change; nil before the first
+	newest  uint32        // the CSeq of the newest change
 	timer   timer
 	changes sync.Mutex // held while a change is answered
 }

@@ -277,3 +277,15 @@ func TestServerClosesWhileACallRings(t *testing.T) {
 	g.Eventually(closed, patience).Should(BeClosed())
 	g.Expect(p.answer().StatusCode).To(Equal(480))
 }
+
+// The wait for the confirmation of a change may begin after that of a newer one, because each is in a goroutine of its own.
+func TestOlderChangesDoNotReplaceNewerOnes(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	c := &Call{}
+	first := c.replace(1)
+	third := c.replace(3)
+	g.Expect(first).To(BeClosed())
+	g.Expect(c.replace(2)).To(BeClosed())
+	g.Expect(third).NotTo(BeClosed())
+}

@@ -93,15 +93,21 @@ func (c *Call) update(r *sip.Request, tx sip.ServerTransaction) {
 	c.change(r, tx)
 }
 
-// replace ends the wait for the confirmation of the change before, and returns what ends the wait for this one.
-func (c *Call) replace() <-chan struct{} {
+// replace ends the wait for the confirmation of the change before, and returns what ends the wait for the change with the number n. Changes are answered in order, but each in a
+// goroutine of its own: the wait for an older one is over at once.
+func (c *Call) replace(n uint32) <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	newer := make(chan struct{})
+	if n < c.newest {
+		close(newer)
+		return newer
+	}
 	if c.newer != nil {
 		close(c.newer)
 	}
-	c.newer = make(chan struct{})
-	return c.newer
+	c.newer, c.newest = newer, n
+	return newer
 }
 
 // reinvite takes a change or a refresh by INVITE. It repeats its answer until the caller confirms it or sends a newer change: many changes repeat one answer.
@@ -110,7 +116,7 @@ func (c *Call) reinvite(r *sip.Request, tx sip.ServerTransaction) {
 	if res == nil {
 		return
 	}
-	newer := c.replace()
+	newer := c.replace(r.CSeq().SeqNo)
 	limit := time.NewTimer(acksWithin)
 	defer limit.Stop()
 	for wait := sip.T1; ; wait = min(2*wait, sip.T2) {
