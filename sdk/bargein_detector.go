@@ -13,7 +13,7 @@ const (
 	NoDetection Detection = iota
 	// DetectedOnset: speech begins that is not the echo of the playback.
 	DetectedOnset
-	// DetectedSustained: the sound is like the user's voice (voice.Likeness), some 250 ms after it began. It comes again when the user goes on
+	// DetectedSustained: the sound is like the user's voice (voice.Likeness), some 200 ms after it began. It comes again when the user goes on
 	// after a short pause.
 	DetectedSustained
 	// DetectedEnd: after DetectedSustained there was no speech for 40 ms, or else for 250 ms.

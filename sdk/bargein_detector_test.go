@@ -88,7 +88,7 @@ func TestTheDetectorFindsOnsetSustainedSpeechAndEnd(t *testing.T) {
 	g.Expect(all[0].what).To(gomega.Equal(DetectedOnset))
 	g.Expect(all[0].ms).To(gomega.BeNumerically("~", 1060, 40))
 	g.Expect(all[1].what).To(gomega.Equal(DetectedSustained))
-	g.Expect(all[1].ms - all[0].ms).To(gomega.BeNumerically("~", 230, 20))
+	g.Expect(all[1].ms - all[0].ms).To(gomega.BeNumerically("~", 160, 20))
 	g.Expect(all[2].what).To(gomega.Equal(DetectedEnd))
 	g.Expect(all[2].ms).To(gomega.BeNumerically("~", 1700+310, 60))
 }

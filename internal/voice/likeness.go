@@ -1,6 +1,6 @@
 package voice
 
-// This file tells the user's voice from a cough and from a softer voice, by the first 0.25 s of it.
+// This file tells the user's voice from a cough and from a softer voice, by the first 0.2 s of it.
 
 // Likeness decides from when on a sound over the agent is like the user's voice, so that the agent must be silent. A cough has no pitch. Who speaks to
 // somebody else is softer. The numbers were chosen with `make bench-turns` (prompts a to m). The zero value has heard nothing. One goroutine at a time
@@ -20,7 +20,7 @@ type Likeness struct {
 const (
 	// A sound is like the user's voice after likeAfter frames, if its last likeOver frames with speech have a periodicity of likePitch on average. Speech
 	// has 0.4 to 0.7, and 0.3 in noise; a cough has less than 0.26.
-	likeAfter, likeOver = 24, 14
+	likeAfter, likeOver = 17, 14
 	likePitch           = 0.27
 	// likeFall is how far a frame may lie below the peak, in dB: a sound that fades is over.
 	likeFall = 20

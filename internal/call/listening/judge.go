@@ -12,7 +12,7 @@ const (
 	judgeWords   = 150  // speech that must be there before words are believed
 	judgeDecides = 1000 // the latest decision after the onset
 	judgeLead    = 150  // how much earlier than its speech a client's candidate may come
-	judgeDucks   = 300  // how long the sound is like the user's voice before the response of a client falls silent that silences it itself: that client can take it back
+	judgeDucks   = 250  // how long the sound is like the user's voice before the response of a client falls silent that silences it itself: that client can take it back
 	judgeAnswer  = 300  // speech that is an answer where the agent has said all
 )
 

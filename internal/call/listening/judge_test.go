@@ -56,9 +56,9 @@ func TestJudge(t *testing.T) {
 	})
 }
 
-// The response falls silent when the sound is like the user's voice, once; for a client that silences the agent itself 300 ms later.
+// The response falls silent when the sound is like the user's voice, once; for a client that silences the agent itself 250 ms later.
 func TestWhenTheResponseFallsSilent(t *testing.T) {
-	for ducks, want := range map[bool]int{false: 10, true: 310} {
+	for ducks, want := range map[bool]int{false: 10, true: 260} {
 		var j judge
 		var silent []int
 		for at := frameMS; at <= 400; at += frameMS {
