@@ -30,6 +30,12 @@ const (
 	refersWithin, connectsWithin = 10 * time.Second, time.Minute
 )
 
+// newest is the newest change of a call: its CSeq, and what the next change closes; nil before the first.
+type newest struct {
+	n    uint32
+	over chan struct{}
+}
+
 // Call is one telephone call. It is a phone.Transport. Its methods are safe for concurrent use.
 type Call struct {
 	server *Server
@@ -50,9 +56,8 @@ type Call struct {
 	mu      sync.Mutex
 	link    Line // nil until the call is answered
 	decided bool
-	id      string        // under which the server has the call; the lock of the server guards it
-	newer   chan struct{} // closed by the next change; nil before the first
-	newest  uint32        // the CSeq of the newest change
+	id      string // under which the server has the call; the lock of the server guards it
+	newest  newest
 	timer   timer
 	changes sync.Mutex // held while a change is answered
 }

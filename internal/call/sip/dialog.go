@@ -98,16 +98,16 @@ func (c *Call) update(r *sip.Request, tx sip.ServerTransaction) {
 func (c *Call) replace(n uint32) <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	newer := make(chan struct{})
-	if n < c.newest {
-		close(newer)
-		return newer
+	over := make(chan struct{})
+	if n < c.newest.n {
+		close(over)
+		return over
 	}
-	if c.newer != nil {
-		close(c.newer)
+	if c.newest.over != nil {
+		close(c.newest.over)
 	}
-	c.newer, c.newest = newer, n
-	return newer
+	c.newest = newest{n, over}
+	return over
 }
 
 // reinvite takes a change or a refresh by INVITE. It repeats its answer until the caller confirms it or sends a newer change: many changes repeat one answer.
