@@ -61,7 +61,7 @@ func TestALargeCallLeavesRoomToOthers(t *testing.T) {
 	})
 }
 
-// TestLargeSettingsAreStoredOnce: however often a client changes large settings, the journal of its call has them once.
+// TestLargeSettingsAreStoredOnce: however often a client changes settings that are more than half of the state, the journal of its call has them once.
 func TestLargeSettingsAreStoredOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most, size = 64 << 20, 1 << 20
